@@ -39,7 +39,8 @@ extension Engine {
       requests.reserveCapacity(decisions.count)
       for (claim, decision) in decisions where !blocked.contains(claim.rideID) {
         requests += state.inFlight.add(
-          claim, decision, claimNumber: claimNumber, deadline: requestedAt + settings.followWithin)
+          claim, decision, claimNumber: claimNumber, deadline: requestedAt + settings.followWithin,
+          times: times(of: decision, at: now))
         state.heldBytes += decision.view.textBytes
       }
       return (requests, state.inFlight.hasFinished)
@@ -47,6 +48,13 @@ extension Engine {
     if hasFinished { settleSignal.notify() }
     submit(requests, at: now)
     return claim
+  }
+
+  /// Returns where to record the times of a ride's pushes; nil for a ride that is not recorded.
+  private func times(of decision: Decision, at now: Timestamp) -> PassTimes? {
+    guard let sample = parts.recording, sample.contains(decision.view.rideID) else { return nil }
+    return PassTimes(
+      decidedAt: now, sample: sample, pushes: decision.pushes.count, at: time.uptime())
   }
 
   /// Logs each state and event that no rule file declares, once for a configuration.
@@ -163,7 +171,8 @@ extension Engine {
       }
       // Nothing is sent that could not be settled.
       let mayFollow = !state.isStopping && state.settling.halt == nil
-      let next = state.inFlight.record(reports, at: mayFollow ? uptime : nil)
+      let next = state.inFlight.record(
+        reports, at: mayFollow ? uptime : nil, answered: uptime)
       return (changes, next, state.inFlight.hasFinished)
     }
     for (outcome, lane, change) in changes { logLaneChange(lane, change, outcome, at: now) }

@@ -53,10 +53,14 @@ extension Engine {
       let at = time.now
       for ride in batch { parts.onSent(ride.decision, ride.outcomes) }
       let rides = batch.map { ride in
-        SettlingRide(
-          claim: ride.claim,
-          settlement: ride.decision.settled(
-            ride.outcomes, now: at, doubtful: doubtful, jitter: { Double.random(in: 0..<1) }),
+        var settlement = ride.decision.settled(
+          ride.outcomes, now: at, doubtful: doubtful, jitter: { Double.random(in: 0..<1) })
+        if let times = ride.times {
+          settlement.recorded = RecordedPass(
+            ride.decision, ride.outcomes, settlement, times, now: at)
+        }
+        return SettlingRide(
+          claim: ride.claim, settlement: settlement,
           claimNumber: ride.claimNumber, text: ride.decision.view.textBytes)
       }
       state.withLock { $0.settling.add(rides) }

@@ -6,6 +6,8 @@ package struct EngineDependencies: Sendable {
   package var transport: any PushTransport
   package var configuration: EngineConfiguration
   package var log: Log
+  /// Which rides are recorded; nil for none.
+  package var recording: RecordSample?
   /// The clock that measures the engine's waits.
   package var clock: any Clock<Duration>
   /// The estimate of the database's time, which each claim updates.
@@ -19,7 +21,7 @@ package struct EngineDependencies: Sendable {
   package init(
     store: any RideStore, transport: any PushTransport, configuration: EngineConfiguration,
     log: Log,
-    time: DatabaseClock = .ofThisMachine(),
+    time: DatabaseClock = .ofThisMachine(), recording: RecordSample? = nil,
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in },
     onSent: @escaping @Sendable (Decision, [PushOutcome]) -> Void = { _, _ in }
   ) {
@@ -28,6 +30,7 @@ package struct EngineDependencies: Sendable {
     self.configuration = configuration
     self.log = log
     self.time = time
+    self.recording = recording
     self.onSettled = onSettled
     self.onSent = onSent
     clock = ContinuousClock()

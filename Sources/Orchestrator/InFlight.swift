@@ -16,6 +16,8 @@ struct InFlight {
     var deadline: Duration
     /// The urgency of the ride: the earliest end of validity among its pushes.
     var validUntil: Timestamp?
+    /// Only of a recorded ride.
+    var times: PassTimes?
 
     func request(slot: Int, index: Int) -> PushRequest {
       let ticket = Ticket(slot: slot, index: index)
@@ -32,6 +34,8 @@ struct InFlight {
     /// The number of the claim that returned the ride.
     var claimNumber: UInt64
     var outcomes: [PushOutcome]
+    /// Only of a recorded ride.
+    var times: PassTimes?
   }
 
   private var slots: [Flight?] = []
@@ -49,14 +53,18 @@ struct InFlight {
 
   /// Adds a decided ride; returns the first push to each recipient.
   ///
-  /// - Parameter deadline: the uptime until which the other pushes may follow.
+  /// - Parameters:
+  ///   - deadline: the uptime until which the other pushes may follow.
+  ///   - times: where to record them; nil for a ride that is not recorded.
   mutating func add(
-    _ claim: RideClaim, _ decision: Decision, claimNumber: UInt64, deadline: Duration
+    _ claim: RideClaim, _ decision: Decision, claimNumber: UInt64, deadline: Duration,
+    times: PassTimes? = nil
   ) -> [PushRequest] {
     count += 1
     if decision.pushes.isEmpty {
       finished.append(
-        Finished(claim: claim, decision: decision, claimNumber: claimNumber, outcomes: []))
+        Finished(
+          claim: claim, decision: decision, claimNumber: claimNumber, outcomes: [], times: times))
       return []
     }
     let chains = RecipientChains(decision.pushes)
@@ -64,7 +72,7 @@ struct InFlight {
       claim: claim, decision: decision, claimNumber: claimNumber,
       outcomes: Array(repeating: nil, count: decision.pushes.count), open: decision.pushes.count,
       followers: chains.followers, deadline: deadline,
-      validUntil: decision.pushes.map(\.validUntil).min())
+      validUntil: decision.pushes.map(\.validUntil).min(), times: times)
     let slot: Int
     if let free = freeSlots.popLast() {
       slot = free
@@ -90,8 +98,12 @@ struct InFlight {
   ///
   /// A report that matches no open push is ignored.
   ///
-  /// - Parameter uptime: the engine's uptime; nil if no further push may be sent.
-  mutating func record(_ reports: [PushReport], at uptime: Duration?) -> [PushRequest] {
+  /// - Parameters:
+  ///   - uptime: the engine's uptime; nil if no further push may be sent.
+  ///   - answered: when the answers came, in the engine's uptime.
+  mutating func record(
+    _ reports: [PushReport], at uptime: Duration?, answered: Duration = .zero
+  ) -> [PushRequest] {
     var next: [PushRequest] = []
     for report in reports {
       let ticket = Ticket(report.ticket)
@@ -102,6 +114,7 @@ struct InFlight {
       slots[slot]?.outcomes[index] = report.outcome
       if let id = report.uniqueID { slots[slot]?.decision.pushes[index].entry.uniqueID = id }
       slots[slot]?.open -= 1
+      if slots[slot]?.times != nil { slots[slot]?.times?.answer(index, at: answered) }
       if let request = follow(slot, index, report.outcome, at: uptime) { next.append(request) }
       finish(slot)
     }
@@ -120,6 +133,7 @@ struct InFlight {
     else { return nil }
     let isSettled = flight.decision.pushes[index].isSettled(by: outcome)
     if isSettled, let uptime, uptime < flight.deadline {
+      if flight.times != nil { slots[slot]?.times?.follow(follower, at: uptime) }
       return flight.request(slot: slot, index: follower)
     }
     var held: Int? = follower
@@ -138,7 +152,7 @@ struct InFlight {
     finished.append(
       Finished(
         claim: flight.claim, decision: flight.decision, claimNumber: flight.claimNumber,
-        outcomes: flight.outcomes.compactMap { $0 }))
+        outcomes: flight.outcomes.compactMap { $0 }, times: flight.times))
   }
 
   /// Hands out at most `limit` finished rides; they count as held until `settled` is called.

@@ -113,6 +113,25 @@ import Testing
     (.rides, #"{"pickup_at": 1792569600}"#, .wrongType, "pickup_at", "send a string"),
     (.rides, #"{"time_zone": "Europe/Berlim"}"#, .invalidValue, "time_zone", "IANA"),
     (.rides, #"{"attributes": []}"#, .wrongType, "attributes", "an object"),
+    (.rides, #"{"participants": {}}"#, .wrongType, "participants", "a list of objects"),
+    (.rides, #"{"participants": ["u1"]}"#, .wrongType, "participants[0]", "send an object"),
+    (
+      .rides, #"{"participants": [{"app": "driver", "owner_id": "d"}, {"app": "driver"}]}"#,
+      .missingField, "participants[1].owner_id", "send it"
+    ),
+    (
+      .rides, #"{"participants": [{"app": "drivr", "owner_id": "d"}]}"#, .invalidValue,
+      "participants[0].app", "mean driver"
+    ),
+    (
+      .rides, #"{"participants": [{"app": "driver", "owner": "d"}]}"#, .unknownField,
+      "participants[0]", "mean owner_id"
+    ),
+    (
+      .rides,
+      #"{"participants": [\#(repeatElement("1", count: 1001).joined(separator: ","))]}"#,
+      .invalidValue, "participants", "1001 people; it may have 1000"
+    ),
     (.rides, #"{"updated_at": "x"}"#, .unknownField, "updated_at", "known: state"),
     (.deleteDevice, #"{"token": "ab"}"#, .unknownField, "token", "send no body"),
   ])

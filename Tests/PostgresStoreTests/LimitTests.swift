@@ -26,7 +26,7 @@ import Testing
       "register_push_to_start", ["app", "owner_id", "token", "attributes_type"],
       ["installation_id"]
     ),
-    ("contact", ["app", "owner_id"], []),
+    ("contact", ["app", "owner_id"], ["installation_id"]),
     ("unregister_device", ["app", "token"], []),
     ("end_live_activity", ["app", "activity_id"], []),
     ("unregister_push_to_start", ["app", "token"], []),

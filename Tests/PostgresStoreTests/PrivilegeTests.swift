@@ -57,7 +57,7 @@ import Testing
       ('update', 'update ridepulse.%I set %I = default where false'),
       ('delete', 'delete from ridepulse.%I where false')) a (privilege, command)
     where c.relnamespace = 'ridepulse'::regnamespace and c.relkind in ('r', 'p', 'v')
-      and c.relname !~ '^ledger_(\\d|default)'
+      and c.relname !~ '^(ledger|recorded)_(\\d|default)'
     union all
     select 'sequence fence', 'usage', 'select nextval(''ridepulse.fence'')', 'fence'
     """

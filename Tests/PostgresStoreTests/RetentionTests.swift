@@ -33,6 +33,8 @@ import Testing
     insert into ridepulse.agenda (ride_id, fence, leased_until) values ('live', 1, '-infinity');
     insert into ridepulse.contacts values
       ('customer', 'old', now() - interval '271 days'), ('customer', 'seen', now());
+    insert into ridepulse.installation_contacts values
+      ('customer', 'old', 'i', now() - interval '271 days'), ('customer', 'seen', 'i', now());
     insert into ridepulse.preferences values
       ('customer', 'old gone', 't', false, now() - interval '271 days'),
       ('customer', 'gone', 't', false, now() - interval '269 days'),
@@ -87,7 +89,7 @@ import Testing
       deleted.map { "\($0.table) \($0.rows)" } == [
         "rides 1", "live_activities 2", "push_to_start_tokens 2", "devices 3", "contacts 1",
         "channels 1", "watch_errors 1", "nodes 1", "idempotency_keys 1",
-        "preferences 1", "permits 1",
+        "preferences 1", "permits 1", "installation_contacts 1",
       ])
     #expect(try await names("preferences", "owner_id") == "gone young")
     #expect(try await names("permits", "owner_id") == "young")
@@ -96,6 +98,7 @@ import Testing
     #expect(try await names("live_activities", "activity_id") == "live young")
     #expect(try await names("push_to_start_tokens", "attributes_type") == "off valid")
     #expect(try await names("contacts", "owner_id") == "seen")
+    #expect(try await names("installation_contacts", "owner_id") == "seen")
     #expect(try await names("watch_errors", "column_name") == "young")
     #expect(try await names("idempotency_keys", "key") == "young")
     #expect(try await names("nodes", "host") == "young")

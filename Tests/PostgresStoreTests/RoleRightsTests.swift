@@ -44,7 +44,7 @@ import Testing
       select ridepulse.register_device('customer', 'c1', 'ab');
       select ridepulse.register_live_activity('r1', 'customer', 'c1', 'ab', 'activity');
       select ridepulse.register_push_to_start('customer', 'c1', 'ab', 'RideAttributes');
-      select ridepulse.contact('customer', 'c1');
+      select ridepulse.contact('customer', 'c1', 'i1');
       select ridepulse.seen('8a5c0f5e-0000-8000-8000-000000000001');
       select ridepulse.end_live_activity('customer', 'activity');
       select ridepulse.unregister_push_to_start('customer', 'ab');

@@ -183,7 +183,7 @@ import Testing
 
     """
 
-  @Test func `A rule skips owners with a recent contact over HTTP`() async throws {
+  @Test func `R88: A rule skips owners and phones with a recent contact over HTTP`() async throws {
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(stage.environment(rules: Self.rules))
       defer { server.stop() }
@@ -194,7 +194,7 @@ import Testing
         let id = try #require(answer.eventID)
         try await stage.settled()
         return try await stage.rows(
-          "select rule, status, reason from ridepulse.ledger where event_id = \(id) order by rule")
+          "select rule, status, reason from ridepulse.ledger where event_id = \(id) order by rule, status")
       }
       let sent: [[String?]] = [["loud", "accepted", nil], ["quiet", "accepted", nil]]
       #expect(try await ping() == sent)
@@ -217,6 +217,19 @@ import Testing
       try await stage.sql(
         "update ridepulse.contacts set contacted_at = contacted_at - interval '5 minutes'")
       #expect(try await ping() == sent)
+      // Of two phones, only the one that made contact is skipped.
+      try await stage.sql(
+        """
+        select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)', null, 'i1'),
+          ridepulse.register_device('customer', 'c1', repeat('cd', 32), null, 'i2')
+        """)
+      #expect(
+        try api.post(
+          "/v1/contact", #"{"app": "customer", "owner_id": "c1", "installation_id": "i2"}"#
+        ).status == 200)
+      let byPhone = try await ping()
+      #expect(
+        byPhone.map { $0[1] } == ["accepted", "accepted", "accepted", "suppressed"], "\(byPhone)")
     }
   }
 }

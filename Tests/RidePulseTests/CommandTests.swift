@@ -22,6 +22,16 @@ import TestSupport
       ["--ride has 514 bytes", "512 at most"]
     ),
     (["demo", "--for", "soon"], [:], 64, ["--for soon is not a duration", "30s"]),
+    (["record", "--output", "x"], [:], 64, ["--from TIME is missing"]),
+    (
+      ["record", "--from", "today", "--to", "2026-11-22T00:00:00Z", "--output", "x"], [:], 64,
+      ["--from today is not a time"]
+    ),
+    (
+      [
+        "record", "--from", "2026-11-22T00:00:00Z", "--to", "2026-11-22T00:00:00Z", "--output", "x",
+      ], [:], 64, ["--to is not after --from"]
+    ),
     (["check", "a", "b"], [:], 64, ["unexpected word b"]),
     (["serve", "--log-level", "eror"], [:], 64, ["--log-level eror", "did you mean error?"]),
     (["serve"], [:], 1, ["APNS_KEY_ID", "APNS_TEAM_ID", "APNS_PRIVATE_KEY_PATH", "BUNDLE_ID"]),

@@ -51,7 +51,7 @@ import TestSupport
       (
         "push-to-start",
         #": "customer", "token": "\#(Self.token(5))", "attributes_type": "RideAttributes""#
-      ), ("contact", #": "customer""#),
+      ), ("contact", #": "customer", "installation_id": "\#(Self.installation)""#),
     ] {
       let answer = try api.post(
         "/v1/\(path)", "{\(named)\(rest)}", key: "key-\(path)-\(rest.utf8.count)")
@@ -131,6 +131,8 @@ import TestSupport
       """
       select d::text from ridepulse.devices d where owner_id <> '\(Self.person)'
       union all select c::text from ridepulse.contacts c where owner_id <> '\(Self.person)'
+      union all
+      select i::text from ridepulse.installation_contacts i where owner_id <> '\(Self.person)'
       union all select p::text from ridepulse.preferences p where owner_id <> '\(Self.person)'
       union all select p::text from ridepulse.permits p where owner_id <> '\(Self.person)'
       union all select r::text from ridepulse.rides r where id = 'foreign'
@@ -154,8 +156,8 @@ import TestSupport
       let erased = try Command.ridepulse(["forget", Self.person, "--yes"], stage.environment)
       #expect(erased.status == 0, "\(erased.errors)")
       for table in [
-        "agenda", "contacts", "devices", "events", "idempotency_keys", "ledger", "permits",
-        "preferences", "rides",
+        "agenda", "contacts", "devices", "events", "idempotency_keys", "installation_contacts",
+        "ledger", "permits", "preferences", "rides",
       ] {
         #expect(erased.output.contains(table), "\(erased.output)")
       }

@@ -57,13 +57,14 @@ import TestSupport
   private static let token = Stage.customerToken
   private static let valid = [
     "events": #"{"event": "eta_changed", "ride_id": "r1"}"#,
-    "rides": #"{"state": "requested", "customer_id": "c1"}"#,
+    "rides":
+      #"{"state": "requested", "participants": [{"app": "customer", "owner_id": "c1"}]}"#,
     "devices": #"{"app": "customer", "owner_id": "c1", "token": "\#(token)"}"#,
     "live-activities":
       #"{"app": "customer", "owner_id": "c1", "token": "\#(token)", "ride_id": "r1", "activity_id": "a"}"#,
     "push-to-start":
       #"{"app": "customer", "owner_id": "c1", "token": "\#(token)", "attributes_type": "T"}"#,
-    "contact": #"{"app": "customer", "owner_id": "c1"}"#,
+    "contact": #"{"app": "customer", "owner_id": "c1", "installation_id": "i"}"#,
     "seen": #"{"apns_id": "6f1c1b7e-0000-4000-8000-000000000001"}"#,
     "preferences":
       #"{"app": "customer", "owner_id": "c1", "topic": "news", "allowed": false}"#,

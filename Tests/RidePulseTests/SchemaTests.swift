@@ -36,7 +36,7 @@ import Testing
       "/usr/bin/env",
       [
         "pg_dump", "--schema-only", "--no-owner", "--no-privileges", "--schema=\(schema)",
-        "--exclude-table=\(schema).ledger_2*", conninfo,
+        "--exclude-table=\(schema).ledger_2*", "--exclude-table=\(schema).recorded_2*", conninfo,
       ], ProcessInfo.processInfo.environment)
     #expect(dump.status == 0, "\(dump.errors)")
     return normalized(dump.output)

@@ -32,6 +32,7 @@ import Testing
           - { app: customer, token: 0f0f0f, activity_id: A1, frequent: true }
       when:
         - { at: 0s, contact: customer }
+        - { at: 0s, contact: customer, owner_id: u18, installation_id: i1 }
         - { at: 10m, state: driver_arrived, driver_id: d4, attributes: { plate: null } }
         - { at: 12m, event: eta_changed, data: { minutes: 3 } }
         - { at: 12m, apns: { status: 410, reason: Unregistered, for: 3m } }
@@ -49,7 +50,7 @@ import Testing
     #expect(scenario.length == .seconds(3 * 3600))
     #expect(
       scenario.steps.map(\.changes) == [
-        [.contact(.customer, nil)],
+        [.contact(.customer, nil)], [.contact(.customer, "u18", "i1")],
         [.row([.state("driver_arrived"), .driverID("d4"), .attributes(["plate": .null])])],
         [.event("eta_changed", data: .object(["minutes": .integer(3)]))],
         [

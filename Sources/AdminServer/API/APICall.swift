@@ -41,6 +41,7 @@ package struct APICall: Hashable, Sendable {
       APIField("pickup_at", .time, isRequired: false),
       APIField("time_zone", .timeZone, isRequired: false),
       APIField("attributes", .object, isRequired: false),
+      APIField("participants", .participants, isRequired: false),
     ])
 
   /// Calls `ridepulse.register_device`.
@@ -91,7 +92,11 @@ package struct APICall: Hashable, Sendable {
 
   /// Calls `ridepulse.contact`.
   package static let contact = APICall(
-    "contact", "POST", "/v1/contact", fields: [APIField("app", .app), APIField("owner_id", .word)])
+    "contact", "POST", "/v1/contact",
+    fields: [
+      APIField("app", .app), APIField("owner_id", .word),
+      APIField("installation_id", .word, isRequired: false),
+    ])
 
   /// Calls `ridepulse.seen`.
   package static let seen = APICall(

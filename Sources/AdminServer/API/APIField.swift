@@ -33,6 +33,8 @@ package struct APIField: Hashable, Sendable {
     case collapseID
     /// A value of `apns-id`.
     case pushID
+    /// A list of people, each with an app and an owner.
+    case participants
   }
 
   package let name: String
@@ -105,6 +107,7 @@ package struct APIField: Hashable, Sendable {
       if PushID(text) == nil {
         throw invalid("is \(APIBody.clipped(text)); send a UUID, the apns-id of the push")
       }
+    case (.participants, .array(let people)): return try participants(people, apps)
     case (.expiry, .string(let text)):
       guard let expiry = RuleExpiry(text: text) else {
         throw invalid(
@@ -142,7 +145,7 @@ package struct APIField: Hashable, Sendable {
       "names the unknown \(what) \(APIBody.clipped(text)); \(hint(for: text, among: known))")
   }
 
-  private func invalid(_ what: String) -> APIError {
+  func invalid(_ what: String) -> APIError {
     APIError(.invalidValue, "\(name) \(what)", field: name)
   }
 
@@ -154,12 +157,13 @@ package struct APIField: Hashable, Sendable {
     case .priority: "a whole number"
     case .flag: "true or false"
     case .object, .payload: "an object"
+    case .participants: "a list of objects with app and owner_id"
     }
   }
 }
 
 extension JSONValue {
-  fileprivate var typeName: String {
+  var typeName: String {
     switch self {
     case .null: "null"
     case .bool: "a boolean"

@@ -27,8 +27,17 @@ package struct LedgerPartitions: Sendable {
   /// - Throws: `PostgresError`; nothing was done then. `refusesRights` is true if the role lacks
   ///   the right.
   package func rotate() async throws(PostgresError) -> [MaintenanceAction] {
+    try await rotate(Self.rotate)
+  }
+
+  /// Rotates the partitions of recorded passes, likewise.
+  package func rotateRecorded() async throws(PostgresError) -> [MaintenanceAction] {
+    try await rotate(RecordStatements.rotate)
+  }
+
+  private func rotate(_ call: Statement) async throws(PostgresError) -> [MaintenanceAction] {
     // It reads a whole day before it drops it, while other sessions keep writing.
-    let rows = try await session.run([Call(Self.rotate)], timeout: .seconds(300))[0]
+    let rows = try await session.run([Call(call)], timeout: .seconds(300))[0]
     return (0..<rows.rowCount).map { row in
       MaintenanceAction(action: rows.string(row, 0) ?? "", object: rows.string(row, 1) ?? "")
     }

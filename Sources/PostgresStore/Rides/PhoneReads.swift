@@ -12,13 +12,13 @@ struct PhoneRead: Sendable {
   let installation: ResultColumn<String>
   /// `PhoneProblem` as JSON; nil for a phone without one.
   let problem: ResultColumn<String>
-  /// The owner's last contact; nil if it was not read.
+  /// The last contact that may have been this phone's; nil if it was not read.
   let contactedAt: ResultColumn<Timestamp>
   /// The topics that the owner has turned off; nil for none, and if they were not read.
   let optOuts: ResultColumn<String>
   private let sql: String
 
-  /// With the last contact of the owners, for rules that use it: one more lookup for each phone.
+  /// With the last contacts, for rules that use them: two more lookups for each phone.
   static let withContacts = PhoneRead(contacts: true)
   static let withoutContacts = PhoneRead()
 
@@ -45,12 +45,24 @@ struct PhoneRead: Sendable {
     contactedAt = list.time(
       micros: contacts
         ? """
-        (select \(SQLTime.micros("c.contacted_at")) from ridepulse.contacts c
-         where c.app = d.app and c.owner_id = d.owner_id)
+        (select \(SQLTime.micros("k.contacted_at")) from (\(Self.contact)) k)
         """ : "null::bigint")
     self.optOuts = list.text(optOuts ? OptOutColumn.sql(of: "d") : OptOutColumn.none)
     sql = list.sql
   }
+
+  /// The last contact of a phone `d`, or of its owner on an unknown phone.
+  ///
+  /// For a phone whose installation is unknown, any contact of its owner counts.
+  private static let contact = """
+    select case when d.installation_id is null then c.contacted_at
+      else nullif(greatest(coalesce(c.unnamed_at, c.contacted_at), i.contacted_at), '-infinity')
+      end as contacted_at
+    from ridepulse.contacts c
+    left join ridepulse.installation_contacts i on i.app = c.app and i.owner_id = c.owner_id
+      and i.installation_id = d.installation_id
+    where c.app = d.app and c.owner_id = d.owner_id
+    """
 
   /// The phones of everyone whom rides and their events concern, and those that memos name.
   ///

@@ -50,9 +50,9 @@ extension PostgresRideStore {
   }
 
   private func settleOnce(_ batch: [ClaimedSettlement]) async throws -> SettleResult {
-    let permits = try PermitStatements.settling(batch)
-    let results = try await run(settlements, try settling(batch, after: permits))
-    let written = Self.keys(results[permits.count + 1])
+    let before = try PermitStatements.settling(batch) + RecordStatements.recording(batch)
+    let results = try await run(settlements, try settling(batch, after: before))
+    let written = Self.keys(results[before.count + 1])
     let missing = batch.map(\.claim).filter { !written.contains(ClaimKey($0)) }
     if missing.isEmpty { return SettleResult() }
     // A claim that is not known to be lost is reported as locked, so that it is tried again.
@@ -68,11 +68,11 @@ extension PostgresRideStore {
       locked: missing.filter { held.contains(ClaimKey($0)) })
   }
 
-  /// - Parameter permits: calls that need the rides as they are held before the settlement.
+  /// - Parameter before: calls that need the rides as they are held before the settlement.
   private func settling(
-    _ batch: [ClaimedSettlement], after permits: [Call] = []
+    _ batch: [ClaimedSettlement], after before: [Call] = []
   ) throws -> [Call] {
-    [Call(SettleStatements.writeSettings)] + permits + [
+    [Call(SettleStatements.writeSettings)] + before + [
       Call(
         SettleRows.emitsEvents(batch) ? SettleStatements.settleWithEvents : SettleStatements.settle,
         try SettleRows.parameters(node: node, batch))

@@ -48,6 +48,7 @@ struct Grant: Sendable {
     case watching = "problems of attached tables are not shown"
     case legacy = "legacy-gateway does not start"
     case rawPushes = "ridepulse push and ridepulse broadcast fail"
+    case recording = "serve with RIDEPULSE_RECORD does not start, and record reads nothing"
     case reports = "commands that people run do not show it"
   }
 

@@ -29,6 +29,8 @@ package struct Settlement: Hashable, Sendable {
   package var nextDue: Timestamp?
   /// Whether the ride leaves the agenda.
   package var isOver: Bool
+  /// What is recorded of the pass; nil for a ride that is not sampled.
+  package var recorded: RecordedPass?
 }
 
 /// An event that a rule emits.

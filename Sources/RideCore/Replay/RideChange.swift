@@ -5,7 +5,7 @@ package enum RideChange: Hashable, Sendable {
   /// `ridepulse.emit`; the data is a JSON object.
   case event(String, data: JSONValue)
   /// `ridepulse.contact`; without an owner, that of the ride.
-  case contact(App, OwnerID?)
+  case contact(App, OwnerID?, InstallationID? = nil)
   /// `ridepulse.register_live_activity`.
   case card(Card)
   /// From now on APNs answers like this, until a time or for good.
@@ -32,10 +32,14 @@ extension RideView {
       let text = String(decoding: data.json, as: UTF8.self)
       append(RideEvent(id: id, name: name, at: now, data: text), former: nil)
       return true
-    case .contact(let app, let owner):
+    case .contact(let app, let owner, let installation):
       let owner = owner ?? ride.flatMap { $0.owner(of: app) }
       for index in phones.indices where phones[index].app == app && phones[index].ownerID == owner {
-        phones[index].contactedAt = now
+        if phones[index].mayBe(installation) { phones[index].contactedAt = now }
+      }
+      if let owner {
+        contacts.removeAll { $0.app == app && $0.owner == owner }
+        contacts.append(OwnerContact(app: app, owner: owner, at: now))
       }
       return false
     case .card(let card):
@@ -67,6 +71,14 @@ extension RideView {
     var event = event
     event.people = EventPeople(customer: ride?.customerID, driver: ride?.driverID, former: former)
     events.append(event)
+  }
+}
+
+extension Phone {
+  /// Returns whether a contact may have been this phone's: unless both name other installations.
+  fileprivate func mayBe(_ installation: InstallationID?) -> Bool {
+    guard let installation, let installationID else { return true }
+    return installation == installationID
   }
 }
 

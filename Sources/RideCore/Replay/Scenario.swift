@@ -42,7 +42,7 @@ package struct ScenarioStep: Hashable, Sendable {
       switch change {
       case .row(let columns): Self.title(columns)
       case .event(let name, _): name
-      case .contact(let app, _): "contact of \(app)"
+      case .contact(let app, _, _): "contact of \(app)"
       case .card(let card): "a card of \(card.app) is registered"
       case .answer(let outcome, let until):
         "APNs: \(outcome.reason)" + (until.map { " until \(CivilTime.iso($0))" } ?? "")

@@ -99,7 +99,8 @@ package struct Phone: Hashable, Sendable {
   package var locale: String?
   /// The problems that APNs reported for the phone; nil if there are none.
   package var problem: PhoneProblem?
-  /// When the owner last made contact (`ridepulse.contact`); nil if no contact was recorded.
+  /// When it, or its owner on an unknown phone, last made contact (`ridepulse.contact`); nil if no
+  /// contact was recorded.
   package var contactedAt: Timestamp?
   /// The app's installation; nil if the app did not name it.
   package var installationID: InstallationID?

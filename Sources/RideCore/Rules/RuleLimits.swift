@@ -94,6 +94,11 @@ package struct OwnerSample: Hashable, Sendable {
     self.millionths = millionths
   }
 
+  package init?(millionths: UInt64) {
+    guard (1...1_000_000).contains(millionths) else { return nil }
+    self.millionths = millionths
+  }
+
   package func contains(_ owner: OwnerID, of rule: String) -> Bool {
     Self.hash(owner, of: rule) * 1_000_000 < millionths << 32
   }

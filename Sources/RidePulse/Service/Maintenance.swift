@@ -33,6 +33,16 @@ final class Maintenance: Sendable {
         ["actions": actions.map(\.description).joined(separator: ", ")])
     }
     await attempt(
+      onFailure: "Rotation of recorded passes failed, retrying in an hour",
+      onRefusal: "Recorded passes not rotated", function: "rotate_recorded"
+    ) {
+      let actions = try await LedgerPartitions(session: $0).rotateRecorded()
+      if actions.isEmpty { return }
+      log(
+        .info, "Partitions of recorded passes rotated",
+        ["actions": actions.map(\.description).joined(separator: ", ")])
+    }
+    await attempt(
       onFailure: "Deleting old rows failed, retrying in an hour",
       onRefusal: "Old rows not deleted", function: "sweep"
     ) {

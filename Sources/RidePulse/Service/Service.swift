@@ -29,6 +29,7 @@ final class Service: Sendable {
   private let time: DatabaseClock
   private let rulesInUse: Mutex<RuleSet>
   private let revisions: RevisionRecorder
+  private let recording: RecordSample?
   let conninfo: String
   /// The session for read requests over HTTP.
   let admin: AdminSession
@@ -46,11 +47,13 @@ final class Service: Sendable {
   /// - Parameter listens: Whether producers notify the engine while it rests between its polls.
   init(
     conninfo: String, apns: APNsVariables, rules: RuleSet, log: Log, listens: Bool = true,
+    recording: RecordSample? = nil,
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) throws {
     let credentials = try apns.loadCredentials()
     self.conninfo = conninfo
     self.log = log
+    self.recording = recording
     let starting = ServiceStart(log: log)
     self.starting = starting
     rulesInUse = Mutex(rules)
@@ -100,7 +103,7 @@ final class Service: Sendable {
       EngineDependencies(
         store: store, transport: transport, configuration: Self.configuration(apns, rules),
         log: log,
-        time: time,
+        time: time, recording: recording,
         onSettled: { settlements in
           meter.handle(settlements)
           channels.handle(settlements)
@@ -127,9 +130,20 @@ final class Service: Sendable {
     }
     guard isUsable else { return false }
     sessionLog.started()
+    if let recording { try await checkRecording(recording) }
     await recordApps()
     await revisions.record(rules)
     return true
+  }
+
+  /// Throws if passes can't be recorded: each settlement of a sampled ride would fail.
+  private func checkRecording(_ sample: RecordSample) async throws {
+    guard try await RecordedPasses.isAllowed(sessions.claims) else {
+      throw CommandFailure(
+        "RIDEPULSE_RECORD is \(sample.text), and this role may not write "
+          + "\(Database.schema).recorded; run ridepulse migrate --roles, or unset RIDEPULSE_RECORD")
+    }
+    log(.info, "Recording rides", ["share": sample.text])
   }
 
   /// Makes the apps known to the functions of the schema. Pushes do not depend on it.

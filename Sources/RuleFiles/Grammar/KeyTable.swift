@@ -147,7 +147,7 @@ enum KeyTable {
         ),
         Key(
           "unless-contact-within", .duration(such: "5m or 90s"),
-          "Sends nothing to phones whose owner made contact within this time.", nextTo: pushes,
+          "Sends nothing to phones that made contact within this time.", nextTo: pushes,
           otherwise: "it next to alert or background: a card shows everyone the current state"),
         TimerKeys.escalate,
       ] + limits,

@@ -99,7 +99,8 @@ struct ScenarioDecoder {
     }
     if let field = entry["contact"], let app = decode.word(field) {
       let owner = entry["owner_id"].flatMap(values.text).map(OwnerID.init)
-      changes.append(.contact(App(rawValue: app.text), owner))
+      let installation = entry["installation_id"].flatMap(values.text).map(InstallationID.init)
+      changes.append(.contact(App(rawValue: app.text), owner, installation))
     }
     return changes
   }

@@ -51,6 +51,9 @@ enum ScenarioKeys {
       Key(
         "owner_id", text, "Who makes contact.", nextTo: ["contact"], otherwise: "it next to contact"
       ),
+      Key(
+        "installation_id", text, "The phone that makes contact; without it, any of the owner.",
+        nextTo: ["contact"], otherwise: "it next to contact"),
       Key("apns", .choice(["accepts", "away"]), "What APNs answers from now on."),
     ] + columns)
 

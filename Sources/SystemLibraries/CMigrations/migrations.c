@@ -122,6 +122,14 @@ static const char text_0029[] = {
 #embed "../../../sql/0029_permits_of_locked_rides.sql" suffix(, 0)
 };
 
+static const char text_0030[] = {
+#embed "../../../sql/0030_contact_by_phone.sql" suffix(, 0)
+};
+
+static const char text_0031[] = {
+#embed "../../../sql/0031_record.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -152,5 +160,7 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0027_participants", text_0027},
     {"0028_limits", text_0028},
     {"0029_permits_of_locked_rides", text_0029},
+    {"0030_contact_by_phone", text_0030},
+    {"0031_record", text_0031},
     {NULL, NULL},
 };

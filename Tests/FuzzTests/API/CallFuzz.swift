@@ -42,6 +42,7 @@ import Testing
     #" { "app" : "customer" , "owner_id" : "u17" , "token" : "6f1d6f1d6f1d6f1d6f1d6f1d6f1d6f1d" } "#,
     #"{"ride_id":"r","app":"driver","owner_id":"d","token":"ab","activity_id":"x","frequent":false}"#,
     #"{"app":"customer","owner_id":"u"}"#, "{}",
+    #"{"state":"x","participants":[{"app":"driver","owner_id":"d"},{"app":"customer","owner_id":"u"}]}"#,
     #"{"data":{"n":-0.0e-12,"m":123456789012345678901234567890,"s":"\\\/\b\f\n\r\t\""}}"#,
   ].map { Array($0.utf8) }
 

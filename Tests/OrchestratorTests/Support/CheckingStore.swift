@@ -14,6 +14,7 @@ final class CheckingStore: RideStore {
     var due: [RideID: Timestamp] = [:]
     var holders: [RideID: Int64] = [:]
     var settled: [Int64: Int] = [:]
+    var recorded: [RideID: RecordedPass] = [:]
     var entries: [LedgerEntry] = []
     var permits = PermitBook()
     var gone: [TokenInvalidation] = []
@@ -219,6 +220,7 @@ final class CheckingStore: RideStore {
     let (ride, result) = (settlement.claim.rideID, settlement.settlement)
     guard state.holders[ride] == settlement.claim.fence else { return false }
     state.holders[ride] = nil
+    state.recorded[ride] = result.recorded
     for event in result.consumed { state.settled[event.id, default: 0] += 1 }
     state.events[ride]?.removeAll { result.consumed.contains($0.key) }
     if !result.emits.isEmpty, var view = state.views[ride] {

@@ -128,5 +128,26 @@ import Testing
     let isDue = view.apply(.contact(.driver, nil), at: start, event: 7)
     #expect(!isDue && view.events.isEmpty)
     #expect(view.phones.map { $0.contactedAt != nil } == [false, true, false])
+    #expect(view.contacts == [OwnerContact(app: .driver, owner: "d", at: start)])
+  }
+
+  static let contacts: [(named: InstallationID?, reaches: [Bool])] = [
+    (nil, [true, true, true]), ("i1", [true, false, true]), ("i2", [false, true, true]),
+    ("other", [false, false, true]),
+  ]
+
+  @Test(arguments: contacts.indices)
+  func `R88: Contact of an installation reaches its phone, and those that named none`(index: Int) {
+    let (named, reaches) = Self.contacts[index]
+    var view = scenario([]).view
+    view.phones = (0..<3).map { place in
+      var phone = Sample.phone(app: .driver, owner: "d")
+      phone.installationID = place < 2 ? InstallationID("i\(place + 1)") : nil
+      return phone
+    }
+    _ = view.apply(.contact(.driver, nil, named), at: start, event: 7)
+    #expect(view.phones.map { $0.contactedAt != nil } == reaches)
+    // The owner made contact, whichever phone it was.
+    #expect(view.contacts.map(\.at) == [start])
   }
 }

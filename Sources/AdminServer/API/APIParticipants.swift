@@ -1,0 +1,49 @@
+import RideCore
+
+extension APIField {
+  /// The number of further people that a ride may have, as in the database.
+  static let participantLimit = 1000
+
+  /// Returns the people of a list, each with an app and an owner.
+  ///
+  /// - Throws: the first error found, whose field names the place in the list.
+  func participants(_ people: [JSONValue], _ apps: [App]) throws(APIError) -> JSONValue {
+    if people.count > Self.participantLimit {
+      throw invalid("has \(people.count) people; it may have \(Self.participantLimit)")
+    }
+    var checked: [JSONValue] = []
+    for (index, person) in people.enumerated() {
+      let place = "\(name)[\(index)]"
+      guard case .object(let members) = person else {
+        throw APIError(
+          .wrongType, "\(place) is \(person.typeName); send an object with app and owner_id",
+          field: place)
+      }
+      checked.append(.object(try participant(members, place, apps)))
+    }
+    return .array(checked)
+  }
+
+  private func participant(
+    _ members: [String: JSONValue], _ place: String, _ apps: [App]
+  ) throws(APIError) -> [String: JSONValue] {
+    let fields = [APIField("app", .app), APIField("owner_id", .word)]
+    let known = fields.map(\.name)
+    if let stray = members.keys.filter({ !known.contains($0) }).min() {
+      throw APIError(
+        .unknownField,
+        "\(place) has no field \(APIBody.clipped(stray)); \(hint(for: stray, among: known))",
+        field: place)
+    }
+    var checked: [String: JSONValue] = [:]
+    for field in fields {
+      let inList = APIField("\(place).\(field.name)", field.kind)
+      let value = members[field.name] ?? .null
+      if value == .null {
+        throw APIError(.missingField, "\(inList.name) is missing; send it", field: inList.name)
+      }
+      checked[field.name] = try inList.checked(value, apps: apps)
+    }
+    return checked
+  }
+}

@@ -1,0 +1,111 @@
+package import RideCore
+
+/// Reads the passes that were decided within a time, in the order of their earliest times.
+package struct RecordedPasses: Sendable {
+  /// One row of `ridepulse.recorded`.
+  package struct Row: Sendable {
+    package var ride: RideID
+    package var fence: Int64
+    /// The earliest time in the pass.
+    package var from: Timestamp
+    /// `RecordedPass.json`
+    package var pass: String
+  }
+
+  /// What a range of time has.
+  package struct Summary: Sendable {
+    /// The smallest share of rides that a node recorded; nil without passes.
+    package var sample: RecordSample?
+    /// The digest of the rule files that decided the first pass, and the program's version.
+    package var rules: String?
+    package var version: String?
+  }
+
+  private let session: PostgresSession
+  private let ride: ResultColumn<String>
+  private let fence: ResultColumn<Int64>
+  private let from: ResultColumn<Timestamp>
+  private let pass: ResultColumn<String>
+  private let page: Statement
+
+  private static let pageSize = 1000
+
+  /// Uses an open session, which it does not close.
+  package init(session: PostgresSession) {
+    self.session = session
+    var list = SelectList()
+    ride = list.text("r.ride_id")
+    fence = list.integer("r.fence")
+    from = list.time("r.from_at")
+    pass = list.text("r.pass::text")
+    page = Statement(
+      name: "recorded_page",
+      sql: """
+        select \(list.sql) from ridepulse.recorded r
+        where \(Self.range)
+          and (r.from_at, r.fence, r.ride_id)
+            > (\(SQLTime.timestamp("$3::bigint")), $4::bigint, $5::text)
+        order by r.from_at, r.fence, r.ride_id limit \(Self.pageSize)
+        """)
+  }
+
+  /// $1 and $2 the begin and the end.
+  private static let range = """
+    r.decided_at >= \(SQLTime.timestamp("$1::bigint"))
+    and r.decided_at < \(SQLTime.timestamp("$2::bigint"))
+    """
+
+  private static let summary = Statement(
+    name: "recorded_summary",
+    sql: """
+      select (select min(r.sample) from ridepulse.recorded r where \(range)), v.rules, v.version
+      from (values (1)) one
+      left join lateral (
+        select r.revision from ridepulse.recorded r
+        where \(range) order by r.decided_at limit 1) first on true
+      left join ridepulse.revisions v on v.id = first.revision
+      """)
+
+  /// - Throws: `PostgresError`.
+  package func summary(from start: Timestamp, to end: Timestamp) async throws -> Summary {
+    let bounds = [String(start.microseconds), String(end.microseconds)]
+    let rows = try await session.run([Call(Self.summary, bounds)], timeout: .seconds(60))[0]
+    return Summary(
+      sample: rows.int64(0, 0).flatMap { UInt64(exactly: $0) }.flatMap { RecordSample(millionths: $0) },
+      rules: rows.string(0, 1), version: rows.string(0, 2))
+  }
+
+  /// Calls `body` with the passes, some at a time.
+  ///
+  /// - Throws: `PostgresError`, or an error of `body`.
+  package func read(
+    from start: Timestamp, to end: Timestamp, _ body: ([Row]) throws -> Void
+  ) async throws {
+    // An event may have waited for as long as no service ran.
+    var last = (from: start - .seconds(366 * 86_400), fence: Int64.min, ride: "")
+    while true {
+      let parameters = [
+        String(start.microseconds), String(end.microseconds), String(last.from.microseconds),
+        String(last.fence), last.ride,
+      ]
+      let result = try await session.run([Call(page, parameters)], timeout: .seconds(60))[0]
+      var rows: [Row] = []
+      for row in 0..<result.rowCount {
+        guard let id = result[row, ride], let fence = result[row, fence],
+          let at = result[row, from], let pass = result[row, pass]
+        else { continue }
+        last = (at, fence, id)
+        rows.append(Row(ride: RideID(id), fence: fence, from: at, pass: pass))
+      }
+      if !rows.isEmpty { try body(rows) }
+      if result.rowCount < Self.pageSize { return }
+    }
+  }
+
+  /// Returns whether the session's role may record passes.
+  ///
+  /// - Throws: `PostgresError`.
+  package static func isAllowed(_ session: PostgresSession) async throws(PostgresError) -> Bool {
+    try await session.run([Call(RecordStatements.isAllowed)])[0].string(0, 0) == "t"
+  }
+}

@@ -1,0 +1,41 @@
+/// When the pushes of a recorded ride were sent and answered, in the engine's uptime, and why it is
+/// recorded.
+package struct PassTimes: Hashable, Sendable {
+  /// The time of the decision.
+  package let decidedAt: Timestamp
+  let sample: RecordSample
+  private let began: Duration
+  private var sent: [Duration]
+  private var answered: [Duration]
+
+  /// - Parameter uptime: when the first pushes were submitted.
+  package init(
+    decidedAt: Timestamp, sample: RecordSample, pushes: Int, at uptime: Duration
+  ) {
+    self.decidedAt = decidedAt
+    self.sample = sample
+    began = uptime
+    sent = Array(repeating: uptime, count: pushes)
+    answered = sent
+  }
+
+  /// Records that a push, which waited for another one, is submitted only now.
+  package mutating func follow(_ push: Int, at uptime: Duration) {
+    if sent.indices.contains(push) { sent[push] = uptime }
+  }
+
+  package mutating func answer(_ push: Int, at uptime: Duration) {
+    if answered.indices.contains(push) { answered[push] = uptime }
+  }
+
+  /// Returns when the answer to a push came.
+  package func answeredAt(_ push: Int) -> Timestamp {
+    decidedAt + (answered.indices.contains(push) ? max(.zero, answered[push] - began) : .zero)
+  }
+
+  /// Returns how long the answer to a push took.
+  package func took(_ push: Int) -> Duration {
+    guard sent.indices.contains(push), answered.indices.contains(push) else { return .zero }
+    return max(.zero, answered[push] - sent[push])
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import PostgresStore
+import RideCore
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import RidePulse
+
+/// `RIDEPULSE_RECORD` and `ridepulse record` with real processes.
+@Suite("Recording", .timeLimit(.minutes(60))) struct RecordTests {
+  private static let salt = ["RIDEPULSE_RECORD_SALT": "a salt of more than 16 bytes"]
+
+  /// Runs the demo's fleet against the stage, as fast as it settles; returns what is private in it.
+  private func run(_ fleet: inout Fleet, _ stage: Stage) async throws -> [String] {
+    let backend = FleetBackend(session: try PostgresSession(conninfo: stage.conninfo))
+    var secrets: Set<String> = []
+    var now: Duration = .zero
+    while !fleet.isOver {
+      now += .milliseconds(200)
+      for step in fleet.steps(until: now) {
+        try await backend.perform(step)
+        if case .request(let ride, let customer, let driver, let attributes) = step {
+          secrets.formUnion([ride, customer, driver])
+          let value = JSONValue(json: attributes.utf8)
+          for key in ["driver_name", "plate", "pickup_address"] {
+            if case .string(let text)? = value?.value(at: [key]) { secrets.insert(text) }
+          }
+        }
+      }
+    }
+    try await stage.settled()
+    let tokens = try await stage.rows(
+      """
+      select token from ridepulse.devices union select token from ridepulse.live_activities
+      union select token from ridepulse.push_to_start_tokens
+      union select activity_id from ridepulse.live_activities
+      """)
+    return secrets.sorted() + tokens.compactMap(\.first).compactMap(\.self)
+  }
+
+  private func record(_ stage: Stage, _ options: [String]) throws -> Tool {
+    try Command.ridepulse(
+      ["record", "--from", "2020-01-01T00:00:00Z", "--to", "2099-01-01T00:00:00Z"] + options,
+      stage.environment.merging(Self.salt) { $1 })
+  }
+
+  @Test func `A recorded day of the demo's fleet names nobody, and is read again`() async throws {
+    try await Stage.run { stage in
+      let server = try Server(stage.environment.merging(["RIDEPULSE_RECORD": "100%"]) { $1 })
+      defer { server.stop() }
+      var fleet = Fleet(size: 3, end: .seconds(25), seed: 7)
+      let secrets = try await run(&fleet, stage)
+      #expect(secrets.count > 20)
+      let plain = stage.directory + "/day.jsonl"
+      let written = try record(stage, ["--output", plain])
+      #expect(written.status == 0, "\(written)")
+      let text = try String(contentsOfFile: plain, encoding: .utf8)
+      for secret in secrets {
+        // Short words such as a first name may be part of a digest only by chance of letters.
+        #expect(!text.contains("\"\(secret)\"") && (secret.count < 5 || !text.contains(secret)))
+      }
+      #expect(text.contains("driver_arrived") && text.contains(#""locale":"de""#))
+      // Each final row of the ledger is an outcome of the day.
+      let ledger = try await stage.value(
+        "select count(*) from ridepulse.ledger where status <> 'pending'")
+      #expect(text.matches(of: /"outcome":/).count == Int(ledger ?? "0"))
+      let packed = plain + ".gz"
+      #expect(try record(stage, ["--output", packed]).status == 0)
+      var reader = DayReader()
+      let lines = try LineReader(packed)
+      var count = 0
+      while let line = try lines.next() {
+        _ = try reader.read(line)
+        count += 1
+      }
+      #expect(count == text.split(separator: "\n").count)
+      #expect(reader.header?.sample == 100 && reader.header?.schedules?.hasPrefix("sha256:") == true)
+      // What is named is kept.
+      let kept = stage.directory + "/kept.jsonl"
+      #expect(try record(stage, ["--output", kept, "--keep", "plate,fare"]).status == 0)
+      #expect(try String(contentsOfFile: kept, encoding: .utf8).contains("B-RP 1001"))
+      let fewer = stage.directory + "/fewer.jsonl"
+      #expect(try record(stage, ["--output", fewer, "--sample", "1%"]).status == 0)
+      #expect(try String(contentsOfFile: fewer, encoding: .utf8).contains(#""sample":1,"#))
+    }
+  }
+
+  @Test func `Nothing is recorded without RIDEPULSE_RECORD, and wrong values are refused`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let server = try Server(stage.environment)
+      try await stage.addRide()
+      try await stage.settled()
+      server.stop()
+      #expect(try await stage.value("select count(*) from ridepulse.recorded") == "0")
+      let none = try record(stage, ["--output", stage.directory + "/none.jsonl"])
+      #expect(none.status == 1 && none.errors.contains("nothing was recorded"), "\(none)")
+      #expect(!FileManager.default.fileExists(atPath: stage.directory + "/none.jsonl"))
+      for wrong in ["5", "five", "200%", "0%"] {
+        let refused = try Command.ridepulse(
+          ["serve", "--once"], stage.environment.merging(["RIDEPULSE_RECORD": wrong]) { $1 })
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("RIDEPULSE_RECORD is \(wrong); expected a percentage"))
+      }
+      for salt in ["", "short"] {
+        let refused = try Command.ridepulse(
+          [
+            "record", "--from", "2020-01-01T00:00:00Z", "--to", "2099-01-01T00:00:00Z",
+            "--output", stage.directory + "/x.jsonl",
+          ], stage.environment.merging(["RIDEPULSE_RECORD_SALT": salt]) { $1 })
+        #expect(refused.status == 1 && refused.errors.contains("openssl rand"), "\(refused)")
+      }
+    }
+  }
+}
