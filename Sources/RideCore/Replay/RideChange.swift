@@ -8,6 +8,8 @@ package enum RideChange: Hashable, Sendable {
   case contact(App, OwnerID?)
   /// `ridepulse.register_live_activity`.
   case card(Card)
+  /// `ridepulse.seen` for the pushes of the rule's last firing; without an owner, for those to all.
+  case seen(rule: String, OwnerID?)
   /// From now on APNs answers like this, until a time or for good.
   case answer(PushOutcome, until: Timestamp?)
 }
@@ -37,6 +39,10 @@ extension RideView {
       for index in phones.indices where phones[index].app == app && phones[index].ownerID == owner {
         phones[index].contactedAt = now
       }
+      if let owner {
+        contacts.removeAll { $0.app == app && $0.owner == owner }
+        contacts.append(OwnerContact(app: app, owner: owner, at: now))
+      }
       return false
     case .card(let card):
       cards.removeAll { $0.target == card.target }
@@ -44,7 +50,8 @@ extension RideView {
       let name = InternalEvent.cardRegistered.rawValue
       append(RideEvent(id: id, name: name, at: now), former: nil)
       return true
-    case .answer: return false
+    // The replay knows what was sent, and what APNs answers.
+    case .seen, .answer: return false
     }
   }
 

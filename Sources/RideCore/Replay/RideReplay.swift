@@ -17,6 +17,8 @@ package struct RideReplay: Sendable {
   /// The ID of the last event that the script emitted.
   private var lastEvent: Int64
   private var answer = ScriptedAnswer()
+  /// What rules sent last; nil unless the script has a receipt.
+  private var sent: SentPushes?
 
   /// One decision of a replay.
   package struct Step: Sendable {
@@ -49,6 +51,7 @@ package struct RideReplay: Sendable {
   package mutating func add(_ change: RideChange, to ride: Int, at instant: Timestamp) {
     guard views.indices.contains(ride) else { return }
     scripted += 1
+    if case .seen = change, sent == nil { sent = SentPushes() }
     script.insert(ScriptedChange(at: instant, number: scripted, ride: ride, change: change))
   }
 
@@ -69,6 +72,7 @@ package struct RideReplay: Sendable {
     // Retries are spread by chance; a replay takes the mean.
     let settlement = decision.settled(decision.pushes.map { _ in outcome }, now: now) { 0.5 }
     views[ride].apply(settlement)
+    sent?.record(settlement.entries, ofRide: ride)
     if !settlement.permits.isEmpty {
       permits.settle(settlement.permits, at: now)
       views[ride].permits = permits.permits(of: views[ride])
@@ -109,6 +113,9 @@ package struct RideReplay: Sendable {
       return
     }
     let ride = scripted.ride
+    if case .seen(let rule, let owner) = scripted.change {
+      views[ride].seen.formUnion(sent?.pushes(of: rule, ofRide: ride, to: owner) ?? [])
+    }
     lastEvent = max(lastEvent, views[ride].events.map(\.id).max() ?? 0)
     guard views[ride].apply(scripted.change, at: scripted.at, event: lastEvent + 1) else { return }
     lastEvent += 1
@@ -210,5 +217,28 @@ private struct ScriptedAnswer: Sendable {
   func outcome(at now: Timestamp) -> PushOutcome {
     if let until, now >= until { return .accepted }
     return outcome
+  }
+}
+
+/// The pushes of the last firing of each rule, of which a script may report receipts.
+private struct SentPushes: Sendable {
+  private struct Key: Hashable, Sendable {
+    var ride: Int
+    var rule: String
+  }
+
+  private var last: [Key: [LedgerEntry]] = [:]
+
+  mutating func record(_ entries: [LedgerEntry], ofRide ride: Int) {
+    for entry in entries where entry.status == .accepted {
+      let key = Key(ride: ride, rule: entry.rule)
+      if last[key]?.first?.event.key != entry.event.key { last[key] = [] }
+      last[key]?.append(entry)
+    }
+  }
+
+  func pushes(of rule: String, ofRide ride: Int, to owner: OwnerID?) -> [PushID] {
+    (last[Key(ride: ride, rule: rule)] ?? [])
+      .filter { owner == nil || $0.owner == owner }.map(\.id)
   }
 }

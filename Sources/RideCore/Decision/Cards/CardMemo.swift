@@ -112,7 +112,7 @@ struct CardStep: Hashable, Sendable {
 }
 
 /// What a push of type `liveactivity` does: `aps.event`.
-package enum CardEvent: String, Hashable, Sendable, Codable {
+package enum CardEvent: String, CaseIterable, Hashable, Sendable, Codable {
   /// A card appears.
   case start
   /// The card's content changes.
