@@ -177,7 +177,8 @@ struct RuleTestComparison {
     let times = firings.map { test.offset($0.at) }
     if let count = rhythm.count, count != firings.count {
       let list = times.isEmpty ? "" : " (\(times.joined(separator: ", ")))"
-      differences.append(.init(path: "count", expected: "\(count)", actual: "\(times.count)\(list)"))
+      differences.append(
+        .init(path: "count", expected: "\(count)", actual: "\(times.count)\(list)"))
     }
     if let gap = rhythm.gap {
       for (one, next) in zip(firings, firings.dropFirst()) {
@@ -221,13 +222,16 @@ struct RuleTestComparison {
     let reasons = silences.filter(fits).compactMap(\.reason)
     guard let first = reasons.first else {
       return report(
-        .noMatch, expected.location, expected.rule, "\(what) did not match, so no reason is recorded")
+        .noMatch, expected.location, expected.rule,
+        "\(what) did not match, so no reason is recorded")
     }
     guard let reason = expected.reason else { return }
     if reasons.contains(where: { $0.code.word == reason || $0.text.contains(reason) }) { return }
     report(
       .reason, expected.location, expected.rule, "\(what) was not sent for another reason",
-      differences: [.init(path: "reason", expected: reason, actual: "\(first.text) (\(first.code.word))")])
+      differences: [
+        .init(path: "reason", expected: reason, actual: "\(first.text) (\(first.code.word))")
+      ])
   }
 
   private mutating func report(
@@ -269,7 +273,8 @@ private struct PushComparison {
     guard let push = observation.push else { return found }
     let headers = push.headers
     compare("push.type", expected.type?.rawValue, headers.pushType.rawValue)
-    compare("push.priority", expected.priority.map { "\($0.rawValue)" }, "\(headers.priority.rawValue)")
+    compare(
+      "push.priority", expected.priority.map { "\($0.rawValue)" }, "\(headers.priority.rawValue)")
     compare("push.expires", expected.expires?.text, PushLine.expires(push))
     compare("push.collapse", expected.collapse, headers.collapseID?.text ?? "none")
     if let payload = expected.payload {

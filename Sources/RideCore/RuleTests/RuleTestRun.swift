@@ -70,7 +70,8 @@ package struct RuleTestRun: Sendable {
       }
       observations.append(
         Observation(
-          number: observations.count, at: step.now, rule: entry.rule, app: entry.app, owner: entry.owner,
+          number: observations.count, at: step.now, rule: entry.rule, app: entry.app,
+          owner: entry.owner,
           locale: replay.locale(of: entry), event: entry.event, card: entry.cardEvent,
           outcome: outcome))
     }

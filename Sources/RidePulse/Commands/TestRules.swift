@@ -78,7 +78,8 @@ enum TestRules: Command {
     return report.hasFailed ? .foundProblems : .done
   }
 
-  private static func regex(_ text: String, _ arguments: Arguments) throws -> Regex<AnyRegexOutput> {
+  private static func regex(_ text: String, _ arguments: Arguments) throws -> Regex<AnyRegexOutput>
+  {
     do {
       return try Regex(text)
     } catch {
@@ -111,7 +112,8 @@ enum TestRules: Command {
     }
     if problems.isEmpty { return files }
     let lines = problems.sorted().map(\.description).joined(separator: "\n")
-    throw CommandFailure("the tests can't be used, \(counted(problems.count, "problem")):\n\(lines)")
+    throw CommandFailure(
+      "the tests can't be used, \(counted(problems.count, "problem")):\n\(lines)")
   }
 
   private static func update(_ files: [RuleTestFile]) throws -> ExitStatus {

@@ -110,7 +110,9 @@ struct RuleTestDecoder {
       push.collapse = headers["collapse"].flatMap(values.text)
     }
     if let field = entry["payload"], let payload = values.json(field.node) {
-      if case .object = payload { push.payload = payload } else {
+      if case .object = payload {
+        push.payload = payload
+      } else {
         diagnostics.reportType(
           of: field.node, for: "payload", expected: "a mapping of keys to values")
       }

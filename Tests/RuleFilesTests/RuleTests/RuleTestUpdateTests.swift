@@ -10,56 +10,62 @@ import Testing
     return try RuleTestUpdate(file).result().map { String(decoding: $0.bytes, as: UTF8.self) }
   }
 
-  private static let given = "given: { ride: { state: driver_en_route, customer_id: c, driver_id: d, attributes: { plate: X } } }\n"
+  private static let given =
+    "given: { ride: { state: driver_en_route, customer_id: c, driver_id: d, attributes: { plate: X } } }\n"
 
   @Test func `Only lines are added, and each at the end of its test`() throws {
-    let yaml = Self.given + """
-      tests:   # a list
-        # The first one.
-        - name: a
-          when:
-          - { at: 1m, state: driver_arrived }   # there
+    let yaml =
+      Self.given + """
+        tests:   # a list
+          # The first one.
+          - name: a
+            when:
+            - { at: 1m, state: driver_arrived }   # there
 
-          # A remark about the next one.
-        - name: b
-          when: [{ at: 5m,
-             state: ride_completed }]
-
-
-        - { name: c, then: [] }
-        - name: "d # no comment"
-          only: [offer]
-          when: [{ at: 1m, state: requested }]
-          for: 2m
-      """
-    let line = "{ at: 1m, rule: arrived, to: customer, push: { type: alert, priority: 10, expires: 5m } }"
-    let offer = "{ at: 1m, rule: offer, to: driver, push: { type: alert, priority: 5, expires: 15s } }"
-    let expected = Self.given + """
-      tests:   # a list
-        # The first one.
-        - name: a
-          when:
-          - { at: 1m, state: driver_arrived }   # there
-          then:
-            - \(line)
-
-          # A remark about the next one.
-        - name: b
-          when: [{ at: 5m,
-             state: ride_completed }]
-          then: []
+            # A remark about the next one.
+          - name: b
+            when: [{ at: 5m,
+               state: ride_completed }]
 
 
-        - { name: c, then: [] }
-        - name: "d # no comment"
-          only: [offer]
-          when: [{ at: 1m, state: requested }]
-          for: 2m
-          then:
-            - \(offer)
-            - { at: 66s, rule: offer, emit: offer_unseen }
+          - { name: c, then: [] }
+          - name: "d # no comment"
+            only: [offer]
+            when: [{ at: 1m, state: requested }]
+            for: 2m
+        """
+    let line =
+      "{ at: 1m, rule: arrived, to: customer, push: { type: alert, priority: 10, expires: 5m } }"
+    let offer =
+      "{ at: 1m, rule: offer, to: driver, push: { type: alert, priority: 5, expires: 15s } }"
+    let expected =
+      Self.given
+        + """
+        tests:   # a list
+          # The first one.
+          - name: a
+            when:
+            - { at: 1m, state: driver_arrived }   # there
+            then:
+              - \(line)
 
-      """.replacing("at: 66s", with: "at: 1m6s")
+            # A remark about the next one.
+          - name: b
+            when: [{ at: 5m,
+               state: ride_completed }]
+            then: []
+
+
+          - { name: c, then: [] }
+          - name: "d # no comment"
+            only: [offer]
+            when: [{ at: 1m, state: requested }]
+            for: 2m
+            then:
+              - \(offer)
+              - { at: 66s, rule: offer, emit: offer_unseen }
+
+        """.replacing("at: 66s", with: "at: 1m6s")
     #expect(try updated(yaml) == expected)
     #expect(RuleTestRules.messages(about: expected) == [])
   }
