@@ -1,4 +1,4 @@
-internal import RideCore
+package import RideCore
 
 /// Collects the problems of one file.
 final class Diagnostics {
@@ -87,26 +87,6 @@ extension RuleProblem: Comparable {
     }
     return left.message < right.message
   }
-}
-
-/// A location in a file; columns count Unicode scalars, as most editors do.
-package struct SourceLocation: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The line, from 1.
-  package let line: Int
-  /// The column, from 1.
-  package let column: Int
-
-  init(line: Int, column: Int) {
-    self.line = line
-    self.column = column
-  }
-
-  package static func < (left: SourceLocation, right: SourceLocation) -> Bool {
-    (left.line, left.column) < (right.line, right.column)
-  }
-
-  /// `LINE:COLUMN`.
-  package var description: String { "\(line):\(column)" }
 }
 
 /// All problems of a rule directory, found in one run.

@@ -8,7 +8,7 @@ package enum RuleDirectory {
   package static let fileSizeLimit = 1 << 20
 
   /// Reads every `*.yaml` file of a directory and of its folder `strings`; names that start with `_`
-  /// or `.` are skipped.
+  /// or `.`, and tests, are skipped.
   ///
   /// One run finds all problems of all files; if there is any problem, no rule set is returned.
   package static func load(_ directory: String) -> Result<LoadedRules, RuleProblems> {
@@ -88,7 +88,9 @@ struct RuleListing {
   private mutating func read(
     _ name: String, in directory: String
   ) -> (name: String, bytes: [UInt8])? {
-    guard !name.hasPrefix("_"), !name.hasPrefix(".") else { return nil }
+    guard !name.hasPrefix("_"), !name.hasPrefix("."), !name.hasSuffix(RuleTestFile.suffix) else {
+      return nil
+    }
     let path = directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
     guard name.hasSuffix(".yaml") else {
       let lowercased = name.lowercased()

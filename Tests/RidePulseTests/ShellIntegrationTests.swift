@@ -46,6 +46,8 @@ import TestSupport
     (["ridepulse", "channels", "--app", "=", "customer", "cr"], ["create"]),
     (["ridepulse", "channels", "read", "re"], []),
     (["ridepulse", "check", "/etc/ssl/c"], ["/etc/ssl/certs"]),
+    (["ridepulse", "test", "/etc/ssl/c"], ["/etc/ssl/certs"]),
+    (["ridepulse", "test", "x", "/etc/ssl/c"], ["/etc/ssl/certs"]),
     (["ridepulse", "nonsense", ""], []),
   ]
 

@@ -88,8 +88,8 @@ import Testing
     ("when: [{ at: 0s, apns: awy }]", "did you mean \"away\"?"),
     ("when: [{ at: 0s, apns: { status: 200 } }]", "expected a whole number from 400 to 599"),
     (
-      "when: [{ at: 0s, seen: r }]",
-      "unknown key \"seen\" in an entry of when; expected this version"
+      "when: [{ at: 0s, seen: s }]",
+      "seen names the unknown rule \"s\"; expected the name of a rule"
     ),
     ("given: { at: 5m }\nwhen: []", "at is the text \"5m\"; expected a time such as"),
     ("given: { phones: [{ app: custmer }] }\nwhen: []", "did you mean \"customer\"?"),

@@ -187,7 +187,7 @@ extension Scenario {
         if case .string(let owner)? = data.value(at: [app.ownerKey]) {
           owners.append(OwnerID(owner))
         }
-      case .contact, .card, .answer: continue
+      case .contact, .card, .seen, .answer: continue
       }
     }
     var seen: Set<OwnerID> = []

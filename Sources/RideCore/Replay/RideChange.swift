@@ -8,6 +8,8 @@ package enum RideChange: Hashable, Sendable {
   case contact(App, OwnerID?, InstallationID? = nil)
   /// `ridepulse.register_live_activity`.
   case card(Card)
+  /// `ridepulse.seen` for the pushes of the rule's last firing; without an owner, for those to all.
+  case seen(rule: String, OwnerID?)
   /// From now on APNs answers like this, until a time or for good.
   case answer(PushOutcome, until: Timestamp?)
 }
@@ -41,6 +43,10 @@ extension RideView {
         contacts.removeAll { $0.app == app && $0.owner == owner }
         contacts.append(OwnerContact(app: app, owner: owner, at: now))
       }
+      if let owner {
+        contacts.removeAll { $0.app == app && $0.owner == owner }
+        contacts.append(OwnerContact(app: app, owner: owner, at: now))
+      }
       return false
     case .card(let card):
       cards.removeAll { $0.target == card.target }
@@ -48,7 +54,8 @@ extension RideView {
       let name = InternalEvent.cardRegistered.rawValue
       append(RideEvent(id: id, name: name, at: now), former: nil)
       return true
-    case .answer: return false
+    // The replay knows what was sent, and what APNs answers.
+    case .seen, .answer: return false
     }
   }
 

@@ -19,6 +19,8 @@ package struct RideReplay: Sendable {
   private var answer = ScriptedAnswer()
   /// The places of rides that have left.
   private var free: [Int] = []
+  /// What rules sent last; nil unless the script has a receipt.
+  private var sent: SentPushes?
 
   /// One decision of a replay.
   package struct Step: Sendable {
@@ -53,6 +55,7 @@ package struct RideReplay: Sendable {
   package mutating func add(_ change: RideChange, to ride: Int, at instant: Timestamp) {
     guard views.indices.contains(ride) else { return }
     scripted += 1
+    if case .seen = change, sent == nil { sent = SentPushes() }
     script.insert(
       ScriptedChange(
         at: instant, number: scripted, ride: ride, rideID: views[ride].rideID, change: change))
@@ -84,6 +87,7 @@ package struct RideReplay: Sendable {
       world.spread(ofRide: decision.view.rideID, at: now)
     }
     views[ride].apply(settlement)
+    sent?.record(settlement.entries, ofRide: ride)
     if !settlement.permits.isEmpty {
       permits.settle(settlement.permits, at: now)
       views[ride].permits = permits.permits(of: views[ride])
@@ -156,6 +160,9 @@ package struct RideReplay: Sendable {
     let ride = scripted.ride
     // The ride may have left its place to another one.
     guard views[ride].rideID == scripted.rideID else { return }
+    if case .seen(let rule, let owner) = scripted.change {
+      views[ride].seen.formUnion(sent?.pushes(of: rule, ofRide: ride, to: owner) ?? [])
+    }
     lastEvent = max(lastEvent, views[ride].events.map(\.id).max() ?? 0)
     guard views[ride].apply(scripted.change, at: scripted.at, event: lastEvent + 1) else { return }
     lastEvent += 1
@@ -280,5 +287,28 @@ private struct ScriptedAnswer: Sendable {
   func outcome(at now: Timestamp) -> PushOutcome {
     if let until, now >= until { return .accepted }
     return outcome
+  }
+}
+
+/// The pushes of the last firing of each rule, of which a script may report receipts.
+private struct SentPushes: Sendable {
+  private struct Key: Hashable, Sendable {
+    var ride: Int
+    var rule: String
+  }
+
+  private var last: [Key: [LedgerEntry]] = [:]
+
+  mutating func record(_ entries: [LedgerEntry], ofRide ride: Int) {
+    for entry in entries where entry.status == .accepted {
+      let key = Key(ride: ride, rule: entry.rule)
+      if last[key]?.first?.event.key != entry.event.key { last[key] = [] }
+      last[key]?.append(entry)
+    }
+  }
+
+  func pushes(of rule: String, ofRide ride: Int, to owner: OwnerID?) -> [PushID] {
+    (last[Key(ride: ride, rule: rule)] ?? [])
+      .filter { owner == nil || $0.owner == owner }.map(\.id)
   }
 }

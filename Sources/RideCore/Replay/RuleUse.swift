@@ -3,8 +3,7 @@ extension RuleSet {
   /// The locales of all texts of the rules, in the order in which the files first name them.
   package var languages: [String] {
     var seen: Set<String> = []
-    return rules.flatMap(\.templates).flatMap(\.locales)
-      .filter { $0 != "default" && seen.insert($0).inserted }
+    return rules.flatMap(\.locales).filter { $0 != "default" && seen.insert($0).inserted }
   }
 
   /// All placeholders of the rules.
@@ -16,6 +15,12 @@ extension RuleSet {
 }
 
 extension Rule {
+  /// The locales of its texts, each once, in the order of the file; `default` is among them.
+  var locales: [String] {
+    var seen: Set<String> = []
+    return templates.flatMap(\.locales).filter { seen.insert($0).inserted }
+  }
+
   /// Everything of the rule that is rendered for a push.
   fileprivate var templates: [PayloadTemplate] {
     let data = data.sorted { $0.key < $1.key }.map(\.value)
@@ -31,7 +36,7 @@ extension Rule {
 
 extension PayloadTemplate {
   /// The locales of its texts, in order, with repetitions.
-  fileprivate var locales: [String] {
+  var locales: [String] {
     switch self {
     case .visible(let texts): texts.texts.map(\.locale).filter { !$0.isEmpty }
     case .object(let members): members.sorted { $0.key < $1.key }.flatMap(\.value.locales)

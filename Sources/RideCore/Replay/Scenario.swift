@@ -43,6 +43,7 @@ package struct ScenarioStep: Hashable, Sendable {
       case .row(let columns): Self.title(columns)
       case .event(let name, _): name
       case .contact(let app, _, _): "contact of \(app)"
+      case .seen(let rule, _): "the push of \(rule) is seen"
       case .card(let card): "a card of \(card.app) is registered"
       case .answer(let outcome, let until):
         "APNs: \(outcome.reason)" + (until.map { " until \(CivilTime.iso($0))" } ?? "")

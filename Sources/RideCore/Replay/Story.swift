@@ -73,12 +73,9 @@ private struct StoryRun: Sequence, IteratorProtocol {
     var language: String
   }
 
-  private var replay: RideReplay
-  private let scenario: Scenario
+  private var replay: ScenarioReplay
   private let language: String
   private let end: Timestamp
-  private var locales: [Int64: String] = [:]
-  private var nextCard: Int64 = 1_000_000
 
   init(
     _ scenario: Scenario, _ language: String, _ configuration: EngineConfiguration,
@@ -89,11 +86,9 @@ private struct StoryRun: Sequence, IteratorProtocol {
     where spoken.view.phones[index].locale == nil && !language.isEmpty {
       spoken.view.phones[index].locale = language
     }
-    for phone in spoken.view.phones { locales[phone.id] = phone.locale }
-    self.scenario = spoken
     self.language = language
     self.end = end
-    replay = spoken.replay(by: configuration)
+    replay = ScenarioReplay(spoken, by: configuration)
   }
 
   /// Returns what the next decision settled; nil at the end.
@@ -104,7 +99,6 @@ private struct StoryRun: Sequence, IteratorProtocol {
     let dues = Dictionary(
       step.settlement.memo.retries.map { ($0.entry.id, $0.due) },
       uniquingKeysWith: { first, _ in first })
-    for entry in step.settlement.entries { register(entry, step.now) }
     return step.settlement.entries.map { entry in
       Entry(
         at: step.now, entry: entry, push: pushes[entry.id],
@@ -112,30 +106,7 @@ private struct StoryRun: Sequence, IteratorProtocol {
     }
   }
 
-  /// Registers a card that a push started, as the app does when iOS has shown it.
-  private mutating func register(_ entry: LedgerEntry, _ now: Timestamp) {
-    guard entry.status == .accepted, let id = entry.startToken,
-      let token = scenario.view.startTokens.first(where: { $0.id == id })
-    else { return }
-    nextCard += 1
-    var card = Card(
-      .activity(nextCard), app: token.app, ownerID: token.ownerID,
-      token: PushID(of: "story card", "\(nextCard)").description.replacing("-", with: "")
-        .lowercased(),
-      environment: token.environment, registeredAt: now + .seconds(1))
-    card.installationID = token.installationID
-    replay.add(.card(card), to: 0, at: now + .seconds(1))
-  }
-
-  private func language(of entry: LedgerEntry) -> String {
-    if let phone = entry.phone { return locales[phone] ?? language }
-    // A card is in the language of its phone.
-    let owner = entry.owner
-    let phone = scenario.view.phones.first {
-      $0.app == entry.app && (owner == nil || $0.ownerID == owner)
-    }
-    return phone?.locale ?? language
-  }
+  private func language(of entry: LedgerEntry) -> String { replay.locale(of: entry) ?? language }
 }
 
 /// Collects the entries of several runs into moments.

@@ -49,7 +49,7 @@ struct Arguments {
     if operands.count < required.count {
       throw error("\(required[operands.count].name) is missing")
     }
-    if operands.count > form.operands.count {
+    if operands.count > form.operands.count, form.operands.last?.isRepeatable != true {
       throw error("unexpected word \(operands[form.operands.count])")
     }
     for (operand, word) in zip(form.operands, operands) {

@@ -15,8 +15,7 @@ struct CommandContext {
 enum Commands {
   static let all: [any Command.Type] = [
     Serve.self, Trigger.self, Push.self, Broadcast.self, Preview.self, Explain.self, Check.self,
-    Record.self, Rehearse.self,
-    Generate.self, Doctor.self, Migrate.self,
+    TestRules.self, Record.self, Rehearse.self, Generate.self, Doctor.self, Migrate.self,
     Backfill.self, Channels.self, Forget.self, LegacyGatewayCommand.self, Demo.self,
   ]
 

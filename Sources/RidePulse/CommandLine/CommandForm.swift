@@ -20,6 +20,8 @@ struct CommandForm {
   struct Operand {
     var name: String
     var isOptional = false
+    /// Whether it may be given more than once; only the last one of a form.
+    var isRepeatable = false
     /// All valid values, if they are a short list.
     var choices: [String] = []
     var help: String
@@ -44,7 +46,10 @@ struct CommandForm {
   /// The usage line: `ridepulse trigger EVENT --ride ID [--data KEY=VALUE]... [--dry-run]`.
   var usage: String {
     let words =
-      operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }
+      operands.map { operand in
+        let name = operand.isRepeatable ? operand.name + "..." : operand.name
+        return operand.isOptional ? "[\(name)]" : name
+      }
       + options.map { option in
         let word = option.isRequired ? option.label : "[\(option.label)]"
         return option.isRepeatable ? word + "..." : word

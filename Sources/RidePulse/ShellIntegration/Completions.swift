@@ -38,7 +38,7 @@ enum WordKind: Equatable {
       } else {
         switch name {
         case "DIR": .directory
-        case "FILE": .file
+        case "FILE", "PATH": .file
         default: .free
         }
       }
@@ -136,7 +136,9 @@ enum BashCompletion {
 
   private static func operands(_ form: CommandForm) -> [String] {
     form.operands.enumerated().compactMap { index, operand in
-      offer(operand.kind).map { "    \"\(form.name) \(index)\") \($0) ;;" }
+      // A pattern: from this place on.
+      let place = operand.isRepeatable ? "\"\(form.name) \"*" : "\"\(form.name) \(index)\""
+      return offer(operand.kind).map { "    \(place)) \($0) ;;" }
     }
   }
 
@@ -196,9 +198,8 @@ enum ZshCompletion {
         "\(repeats)\(option.name)=[\(plain(option.help))]:\(plain(name)):\(action(kind))")
     }
     let operands = form.operands.enumerated().map { index, operand in
-      quoted(
-        "\(index + 1):\(operand.isOptional ? ":" : "")\(plain(operand.name)):\(action(operand.kind))"
-      )
+      let place = operand.isRepeatable ? "*" : operand.isOptional ? "\(index + 1):" : "\(index + 1)"
+      return quoted("\(place):\(plain(operand.name)):\(action(operand.kind))")
     }
     let lines = (options + operands).map { "      " + $0 }.joined(separator: " \\\n")
     return "    \(form.name)) _arguments \\\n\(lines) ;;"

@@ -1,3 +1,5 @@
+import RideCore
+
 /// The types that Swift files declare, with what decides how they decode.
 package struct SwiftSources: Sendable {
   /// A declared type, with what its extensions add.

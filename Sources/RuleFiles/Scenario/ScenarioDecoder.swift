@@ -53,9 +53,7 @@ struct ScenarioDecoder {
     var steps: [ScenarioStep] = []
     for node in values.list(field) {
       guard
-        let entry = Fields(
-          node, as: ScenarioKeys.step, elsewhere: ["seen": "this version without it"],
-          diagnostics: diagnostics),
+        let entry = Fields(node, as: ScenarioKeys.step, diagnostics: diagnostics),
         let at = entry.required("at").flatMap({ values.time($0, from: start) })
       else { continue }
       if let last = steps.last, at < last.at {
@@ -67,7 +65,7 @@ struct ScenarioDecoder {
       if entry.keys == ["at"] {
         diagnostics.report(
           entry.location, "an entry in which nothing happens",
-          expected: "state, event, attributes, contact or apns next to at")
+          expected: "state, event, attributes, contact, seen or apns next to at")
       }
       steps.append(ScenarioStep(at: at, changes))
     }
@@ -98,11 +96,27 @@ struct ScenarioDecoder {
       changes.append(.event(name, data: data))
     }
     if let field = entry["contact"], let app = decode.word(field) {
-      let owner = entry["owner_id"].flatMap(values.text).map(OwnerID.init)
       let installation = entry["installation_id"].flatMap(values.text).map(InstallationID.init)
-      changes.append(.contact(App(rawValue: app.text), owner, installation))
+      changes.append(.contact(App(rawValue: app.text), owner(entry), installation))
+    }
+    if let field = entry["seen"], let rule = decode.word(field), isKnown(rule, "seen") {
+      changes.append(.seen(rule: rule.text, owner(entry)))
     }
     return changes
+  }
+
+  private func owner(_ fields: Fields) -> OwnerID? {
+    fields["owner_id"].flatMap(values.text).map(OwnerID.init)
+  }
+
+  /// Returns whether a rule has this name; reports it if not.
+  func isKnown(_ rule: LocatedWord, _ key: String) -> Bool {
+    let known = rules.rules.map(\.name)
+    if known.contains(rule.text) { return true }
+    diagnostics.report(
+      rule.location, "\(key) names the unknown rule \(quoted(rule.text))",
+      expected: "the name of a rule", word: rule.text, among: known)
+    return false
   }
 
   private func event(_ field: Field) -> String? {

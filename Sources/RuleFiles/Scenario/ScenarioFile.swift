@@ -36,21 +36,28 @@ package enum ScenarioFile {
   private static func scenario(
     _ bytes: [UInt8], _ rules: RuleSet, _ start: Timestamp, _ diagnostics: Diagnostics
   ) -> Scenario? {
+    guard
+      let root = YAMLNode.root(of: bytes, expected: "given and when", diagnostics: diagnostics),
+      let fields = Fields(root, as: ScenarioKeys.file, diagnostics: diagnostics)
+    else { return nil }
+    let decoder = ScenarioDecoder(diagnostics: diagnostics, rules: rules)
+    return decoder.scenario(given: fields["given"], fields, at: start)
+  }
+}
+
+extension YAMLNode {
+  /// Returns the root of a file; reports what makes it unreadable.
+  static func root(
+    of bytes: [UInt8], expected: String, diagnostics: Diagnostics
+  ) -> YAMLNode? {
     do throws(YAMLFault) {
       var builder = try YAMLTreeBuilder(try SourceText(bytes), diagnostics: diagnostics)
-      guard let root = try builder.document() else {
-        throw YAMLFault(
-          location: SourceLocation(line: 1, column: 1), found: "nothing in the file",
-          expected: "given and when")
-      }
-      guard let fields = Fields(root, as: ScenarioKeys.file, diagnostics: diagnostics) else {
-        return nil
-      }
-      let decoder = ScenarioDecoder(diagnostics: diagnostics, rules: rules)
-      return decoder.scenario(given: fields["given"], fields, at: start)
+      if let root = try builder.document() { return root }
+      diagnostics.report(
+        SourceLocation(line: 1, column: 1), "nothing in the file", expected: expected)
     } catch {
       diagnostics.report(error.location, error.found, expected: error.expected)
-      return nil
     }
+    return nil
   }
 }

@@ -49,7 +49,10 @@ enum ScenarioKeys {
         "data", .payload(), "The event's data.", nextTo: ["event"], otherwise: "it next to event"),
       Key("contact", .word(.app), "The owner of this app's phones makes contact."),
       Key(
-        "owner_id", text, "Who makes contact.", nextTo: ["contact"], otherwise: "it next to contact"
+        "seen", .word(.ruleName), "The apps report the rule's last pushes as seen, as `seen` does."),
+      Key(
+        "owner_id", text, "Who makes contact, or has seen the push; else the ride's, or everyone.",
+        nextTo: ["contact", "seen"], otherwise: "it next to contact or seen"
       ),
       Key(
         "installation_id", text, "The phone that makes contact; without it, any of the owner.",
@@ -80,7 +83,7 @@ enum ScenarioKeys {
     Key("installation_id", text, "The app's installation."),
   ]
 
-  private static let columns = [
+  static let columns = [
     Key("state", .word(.event), "The ride's state."),
     Key("customer_id", text, "The customer; null for none."),
     Key("driver_id", text, "The driver; null for none."),

@@ -1,3 +1,5 @@
+import RideCore
+
 /// The bytes of one file, validated as UTF-8.
 struct SourceText {
   /// The bytes, without a byte order mark.

@@ -1,4 +1,5 @@
 import CLibyaml
+import RideCore
 
 /// One libyaml event, converted to Swift values.
 struct YAMLEvent {

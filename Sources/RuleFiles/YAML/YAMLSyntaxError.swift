@@ -1,3 +1,5 @@
+import RideCore
+
 /// A syntax error of libyaml, translated into a message that helps.
 struct YAMLSyntaxError {
   let problem: String

@@ -112,7 +112,7 @@ struct CardStep: Hashable, Sendable {
 }
 
 /// What a push of type `liveactivity` does: `aps.event`.
-package enum CardEvent: String, StoredAsRaw, Hashable, Sendable {
+package enum CardEvent: String, StoredAsRaw, CaseIterable, Hashable, Sendable {
   /// A card appears.
   case start
   /// The card's content changes.

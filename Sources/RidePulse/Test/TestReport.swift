@@ -1,0 +1,173 @@
+import RideCore
+import RuleFiles
+
+/// The results of tests, as text, JSON or JUnit's XML.
+struct TestReport {
+  struct Result {
+    let file: RuleTestFile
+    let test: RuleTest
+    let unmet: [UnmetExpectation]
+  }
+
+  private(set) var results: [Result] = []
+  /// By rule directory, in the order of the files.
+  private var coverages: [(directory: String, coverage: RuleCoverage)] = []
+
+  /// Runs tests of a file.
+  mutating func run(_ tests: [RuleTest], of file: RuleTestFile) {
+    let rules = file.rules.ruleSet
+    let place =
+      coverages.firstIndex { $0.directory == file.directory } ?? coverages.endIndex
+    if place == coverages.endIndex {
+      coverages.append((file.directory, RuleCoverage(of: rules)))
+    }
+    for test in tests {
+      let run = RuleTestRun(test, by: file.configuration)
+      coverages[place].coverage.add(run, of: test)
+      results.append(Result(file: file, test: test, unmet: test.unmet(by: run, of: rules)))
+    }
+  }
+
+  var hasFailed: Bool { results.contains { !$0.unmet.isEmpty } }
+
+  /// The lowest coverage of a rule directory.
+  var percent: Int { coverages.map(\.coverage.percent).min() ?? 0 }
+
+  private var failures: Int { results.count { !$0.unmet.isEmpty } }
+
+  // MARK: text
+
+  func text(withCoverage: Bool) -> String {
+    var lines: [String] = []
+    for result in results {
+      lines += result.unmet.map { result.file.description(of: $0, in: result.test) }
+    }
+    if withCoverage { lines.append(coverageText) }
+    let files = Set(results.map(\.file.path)).count
+    lines.append(
+      "\(counted(results.count, "test")) in \(counted(files, "file")), \(failures) failed")
+    return lines.joined(separator: "\n")
+  }
+
+  var coverageText: String {
+    coverages.flatMap { directory, coverage in
+      ["\(directory): \(coverage.percent) % of what tests can exercise"]
+        + coverage.sections.map(Self.line)
+    }.map { Escape.line($0) }.joined(separator: "\n")
+  }
+
+  private static func line(_ section: RuleCoverage.Section) -> String {
+    let share = "\(section.count) of \(section.items.count)"
+    let missing = section.missing
+    let list = missing.isEmpty ? "" : "  never: \(missing.joined(separator: ", "))"
+    return "  " + padded(section.name, to: 14) + "  " + padded(share, to: 10) + list
+  }
+
+  // MARK: JSON
+
+  /// One line for each test, one for each rule directory, and a summary.
+  func json(withCoverage: Bool) -> String {
+    var lines: [JSONValue] = results.map { result in
+      .object([
+        "file": .string(result.file.path), "line": .integer(Int64(result.test.location.line)),
+        "test": .string(result.test.name), "passed": .bool(result.unmet.isEmpty),
+        "failures": .array(result.unmet.map(Self.object)),
+      ])
+    }
+    if withCoverage { lines += coverages.map(Self.object) }
+    lines.append(
+      .object([
+        "summary": .bool(true), "tests": .integer(Int64(results.count)),
+        "failed": .integer(Int64(failures)),
+      ]))
+    return lines.map { Escape.json($0.text) }.joined(separator: "\n")
+  }
+
+  private static func object(_ unmet: UnmetExpectation) -> JSONValue {
+    .object([
+      "kind": .string(unmet.kind.rawValue), "line": .integer(Int64(unmet.location.line)),
+      "column": .integer(Int64(unmet.location.column)), "rule": .orNull(unmet.rule),
+      "rule_at": .orNull(unmet.ruleSource), "message": .string(unmet.message),
+      "differences": .array(
+        unmet.differences.map {
+          .object([
+            "path": .string($0.path), "expected": .string($0.expected),
+            "actual": .string($0.actual),
+          ])
+        }),
+      "additions": .array(unmet.additions.map { .string($0) }),
+    ])
+  }
+
+  private static func object(_ directory: String, _ coverage: RuleCoverage) -> JSONValue {
+    let sections = coverage.sections.map { section in
+      (
+        section.name,
+        JSONValue.object([
+          "all": .integer(Int64(section.items.count)), "exercised": .integer(Int64(section.count)),
+          "never": .array(section.missing.map { .string($0) }),
+        ])
+      )
+    }
+    return .object([
+      "coverage": .string(directory), "percent": .integer(Int64(coverage.percent)),
+      "sections": .object(Dictionary(sections) { first, _ in first }),
+    ])
+  }
+
+  // MARK: JUnit
+
+  /// The XML that CI servers read, with file and line of each test as pytest writes them.
+  var junit: String {
+    var lines = [
+      #"<?xml version="1.0" encoding="UTF-8"?>"#,
+      #"<testsuites name="ridepulse" tests="\#(results.count)" failures="\#(failures)" errors="0">"#,
+    ]
+    var paths: [String] = []
+    for result in results where !paths.contains(result.file.path) { paths.append(result.file.path) }
+    for path in paths {
+      let own = results.filter { $0.file.path == path }
+      let failed = own.count { !$0.unmet.isEmpty }
+      lines.append(
+        #"  <testsuite name="\#(XML.text(path))" tests="\#(own.count)" failures="\#(failed)" "#
+          + #"errors="0" skipped="0" time="0">"#)
+      lines += own.map(Self.testCase)
+      lines.append("  </testsuite>")
+    }
+    return (lines + ["</testsuites>"]).joined(separator: "\n")
+  }
+
+  private static func testCase(_ result: Result) -> String {
+    let path = XML.text(result.file.path)
+    let head =
+      #"    <testcase classname="\#(path)" name="\#(XML.text(result.test.name))" file="\#(path)" "#
+      + #"line="\#(result.test.location.line)" time="0""#
+    if result.unmet.isEmpty { return head + "/>" }
+    let failures = result.unmet.map { unmet in
+      #"      <failure type="\#(unmet.kind.rawValue)" message="\#(XML.text(unmet.message))">"#
+        + XML.text(result.file.description(of: unmet, in: result.test)) + "</failure>"
+    }
+    return ([head + ">"] + failures + ["    </testcase>"]).joined(separator: "\n")
+  }
+}
+
+/// Text within XML 1.0.
+enum XML {
+  /// Escapes markup; characters that XML has no way to write become U+FFFD.
+  static func text(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "\n", "\t": result.unicodeScalars.append(scalar)
+      case _ where scalar.value < 0x20 || scalar.value == 0xfffe || scalar.value == 0xffff:
+        result += "\u{fffd}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}
