@@ -43,7 +43,7 @@ package struct DayReader: Sendable {
       return nil
     }
     if text.allSatisfy({ $0 == 32 || $0 == 9 || $0 == 13 }) { return nil }
-    guard let value = JSONValue(json: text) else { throw syntaxProblem(text) }
+    let value = try parse(text)
     guard header != nil else {
       header = try DayHeader(value, line: lines)
       return nil
@@ -66,14 +66,13 @@ package struct DayReader: Sendable {
   /// Passes over a line that is of no interest to the caller, unread.
   package mutating func skip() { lines += 1 }
 
-  private func syntaxProblem(_ text: [UInt8]) -> DayProblem {
-    do throws(JSONScan.Fault) {
-      try JSONScan.check(text, depthLimit: 100)
-      return DayProblem(line: lines, "a number that no double can represent")
+  private func parse(_ text: [UInt8]) throws(DayProblem) -> JSONValue {
+    do throws(JSONParser.Fault) {
+      return try JSONParser.parse(text, depthLimit: 100)
     } catch {
       let before = text[..<min(error.offset, text.count)]
       let column = String(decoding: before, as: UTF8.self).unicodeScalars.count + 1
-      return DayProblem(line: lines, place: "column \(column)", "not JSON: \(error.what)")
+      throw DayProblem(line: lines, place: "column \(column)", "not JSON: \(error.what)")
     }
   }
 }

@@ -138,7 +138,7 @@ extension Ride {
     let all = members.merging(values) { _, new in new }
     if all == members { return }
     var text: [UInt8] = []
-    DayText.append(.object(all), to: &text)
+    text.append(json: .object(all))
     attributes = String(decoding: text, as: UTF8.self)
   }
 }

@@ -137,50 +137,17 @@ extension JSONValue {
   fileprivate static func time(_ time: Timestamp) -> JSONValue { .string(DayTime.text(time)) }
 }
 
-/// Writes JSON several times as fast as Foundation's encoder, which escapes the rare texts.
+/// Writes objects whose members keep their order.
 enum DayText {
   /// Returns an object without the members that are nil, in this order.
   static func object(_ members: [(String, JSONValue?)]) -> [UInt8] {
     var text: [UInt8] = [UInt8(ascii: "{")]
     for case (let key, let value?) in members {
       if text.count > 1 { text.append(UInt8(ascii: ",")) }
-      append(key, to: &text)
+      text.append(json: key)
       text.append(UInt8(ascii: ":"))
-      append(value, to: &text)
+      text.append(json: value)
     }
     return text + [UInt8(ascii: "}")]
-  }
-
-  static func append(_ value: JSONValue, to text: inout [UInt8]) {
-    switch value {
-    case .null: text += Array("null".utf8)
-    case .bool(let flag): text += Array((flag ? "true" : "false").utf8)
-    case .integer(let number): text += Array(String(number).utf8)
-    case .number: text += value.json
-    case .string(let string): append(string, to: &text)
-    case .array(let elements):
-      text.append(UInt8(ascii: "["))
-      for (index, element) in elements.enumerated() {
-        if index > 0 { text.append(UInt8(ascii: ",")) }
-        append(element, to: &text)
-      }
-      text.append(UInt8(ascii: "]"))
-    case .object(let members):
-      text += object(members.sorted { $0.key < $1.key }.map { ($0.key, Optional($0.value)) })
-    }
-  }
-
-  private static func append(_ string: String, to text: inout [UInt8]) {
-    guard string.utf8.allSatisfy(isPlain) else {
-      text += JSONValue.string(string).json
-      return
-    }
-    text.append(UInt8(ascii: "\""))
-    text += string.utf8
-    text.append(UInt8(ascii: "\""))
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    byte >= 32 && byte < 127 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 }

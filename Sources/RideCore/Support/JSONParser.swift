@@ -196,10 +196,18 @@ extension JSONParser {
 
 // Numbers.
 extension JSONParser {
-  private mutating func digits() throws(Fault) {
+  /// Passes over digits; returns their value, or nil if it exceeds 64 bits.
+  @discardableResult private mutating func digits() throws(Fault) -> Int64? {
     let start = index
-    while let byte = next, (48...57).contains(byte) { index += 1 }
+    var value: Int64? = 0
+    while let byte = next, (48...57).contains(byte) {
+      let (tens, isFar) = (value ?? 0).multipliedReportingOverflow(by: 10)
+      let (sum, isTooFar) = tens.addingReportingOverflow(Int64(byte) - 48)
+      value = value == nil || isFar || isTooFar ? nil : sum
+      index += 1
+    }
     if index == start { throw fault("a digit is expected") }
+    return value
   }
 
   private mutating func number() throws(Fault) -> JSONValue {
@@ -208,20 +216,23 @@ extension JSONParser {
     guard let byte = next, (48...57).contains(byte) else {
       throw fault(isNegative ? "a digit is expected" : "a value is expected")
     }
-    if !take("0") { try digits() }
-    let isWhole = next != UInt8(ascii: ".") && next != UInt8(ascii: "e") && next != UInt8(ascii: "E")
+    let whole = take("0") ? 0 : try digits()
+    let isWhole =
+      next != UInt8(ascii: ".") && next != UInt8(ascii: "e") && next != UInt8(ascii: "E")
+    if isWhole, let whole { return .integer(isNegative ? -whole : whole) }
     if take(".") { try digits() }
     if take("e") || take("E") {
       _ = take("-") || take("+")
       try digits()
     }
     let digits = String(decoding: text[start..<index], as: UTF8.self)
-    if isWhole, let number = Int64(digits) { return .integer(number) }
+    // The least number of 64 bits has no opposite.
+    if isWhole, let least = Int64(digits) { return .integer(least) }
     guard let number = Double(digits), number.isFinite else {
       index = start
       throw fault("a number that exceeds the range of a double")
     }
-    return JSONValue(number: number)
+    return isWhole ? .number(number) : JSONValue(number: number)
   }
 }
 
