@@ -2800,6 +2800,16 @@ begin
       as r (ride_id text, fence bigint, node uuid)
     join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
     order by a.ride_id for update of a skip locked);
+  -- The settlement that follows may find the lock of a skipped ride released. It would write what
+  -- was sent without its permit, so that one push too many could follow.
+  if exists (
+    select from jsonb_to_recordset(changes -> 'rides') as r (ride_id text, fence bigint, node uuid)
+    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
+    where a.ride_id <> all (held))
+  then
+    raise exception 'agenda rows of ridepulse.settle_permits are locked'
+      using errcode = 'lock_not_available', hint = 'Repeat the settlement.';
+  end if;
   perform pg_advisory_xact_lock(k.number) from (
     select distinct hashtextextended(
       jsonb_build_array('ridepulse permits', c.app, c.owner_id, c.topic)::text, 0) as number
@@ -2854,7 +2864,7 @@ begin
   end loop;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.settle_permits(changes jsonb) IS 'Grants or refuses permits, and records their outcomes; called in the transaction of a settlement, before it. changes: rides with their claims, outcomes and requests. Only of rides that are held under their claim, permits are granted and released; what was sent counts anyway.';
+COMMENT ON FUNCTION ridepulse.settle_permits(changes jsonb) IS 'Grants or refuses permits, and records their outcomes; called in the transaction of a settlement, before it. changes: rides with their claims, outcomes and requests. Only of rides that are held under their claim, permits are granted and released; what was sent counts anyway. Errors: 55P03 if another session has locked the agenda row of a ride that is held.';
 CREATE FUNCTION ridepulse.sign_out(owner_id text, app text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
