@@ -62,10 +62,9 @@ package struct RuleTestLoader {
 
   /// Links to directories are not followed, so that no link leads in a circle.
   private static func collect(_ path: String, into files: inout [String], depth: Int) throws {
-    let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
-    var isDirectory: ObjCBool = false
-    if depth == 0 { _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) }
-    guard type == .typeDirectory || isDirectory.boolValue else {
+    let real = depth == 0 ? URL(fileURLWithPath: path).resolvingSymlinksInPath().path : path
+    let type = try FileManager.default.attributesOfItem(atPath: real)[.type] as? FileAttributeType
+    guard type == .typeDirectory else {
       if depth == 0 || path.hasSuffix(RuleTestFile.suffix) { files.append(path) }
       return
     }
