@@ -111,7 +111,7 @@ enum Work: String, CaseIterable {
         return ClaimedSettlement(
           claim: claimed, settlement: Scene.accepted(decision, at: claim.now))
       }
-      let parameters = try ClaimReplay.parameters(settlements)
+      let parameters = ClaimReplay.parameters(settlements)
       return parameters.isEmpty ? 0 : pushes
     }
   }

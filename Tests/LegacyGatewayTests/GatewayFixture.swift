@@ -43,7 +43,7 @@ struct GatewayFixture {
 
   /// Waits until a condition is true.
   func until(
-    sourceLocation: SourceLocation = #_sourceLocation, _ holds: @Sendable () -> Bool
+    sourceLocation: Testing.SourceLocation = #_sourceLocation, _ holds: @Sendable () -> Bool
   ) async throws {
     do {
       try await wait(until: "the gateway has done it", every: .milliseconds(10), holds)

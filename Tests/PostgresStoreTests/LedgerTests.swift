@@ -154,7 +154,7 @@ import Testing
   @Test func `R41: a settlement looks at no day, and writes to those of its rows`() async throws {
     for ago in 2..<40 { try await makeDay(ago) }
     let store = try makeStore()
-    let arguments = try SettleRows.parameters(node: Self.node, []).map { text in
+    let arguments = SettleRows.parameters(node: Self.node, []).map { text in
       text.map { "'\($0)'" } ?? "null"
     }
     try await session.script(
@@ -182,7 +182,7 @@ import Testing
     let batch = [ClaimedSettlement(claim: claimed.claim, settlement: settlement)]
     let results = try await session.run([
       Call(SettleStatements.writeSettings),
-      Call(SettleStatements.settle, try SettleRows.parameters(node: Self.node, batch)),
+      Call(SettleStatements.settle, SettleRows.parameters(node: Self.node, batch)),
       direct(
         """
         select string_agg(relname, ' ') from pg_locks join pg_class c on relation = c.oid

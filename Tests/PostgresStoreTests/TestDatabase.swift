@@ -82,7 +82,7 @@ extension PostgresSession {
   /// Waits until the single value of a query is as expected; records an issue if it never is.
   func wait(
     until query: String, _ parameters: [String?] = [], is expected: String,
-    sourceLocation: SourceLocation = #_sourceLocation
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
   ) async throws {
     var last: String?
     do {

@@ -245,7 +245,7 @@ import Testing
   /// Expects that a value is stored as the golden file, and that the golden file is read as the
   /// value.
   private func expectGolden<Value: StoredValue & Equatable>(
-    _ value: Value, _ name: String, sourceLocation: SourceLocation = #_sourceLocation
+    _ value: Value, _ name: String, sourceLocation: Testing.SourceLocation = #_sourceLocation
   ) throws {
     #expect(Self.unset(value) == [], sourceLocation: sourceLocation)
     let file = Self.file(name)

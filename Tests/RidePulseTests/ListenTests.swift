@@ -166,7 +166,7 @@ import Testing
       _ = try await listener.run([Call(Statement(name: "", sql: "select 1"))])
       /// Returns the payloads that one transaction with many events sends.
       func payloads(
-        _ sleepers: String, sourceLocation: SourceLocation = #_sourceLocation
+        _ sleepers: String, sourceLocation: Testing.SourceLocation = #_sourceLocation
       ) async throws -> [String] {
         try await stage.sql(
           "delete from ridepulse.nodes; insert into ridepulse.nodes \(sleepers)")

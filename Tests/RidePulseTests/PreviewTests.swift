@@ -17,7 +17,7 @@ import TestSupport
 
   private func expect(
     _ words: [String], is name: String, status: Int32 = 0,
-    sourceLocation: SourceLocation = #_sourceLocation
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
   ) throws {
     let result = try Command.ridepulse(Self.words + words, Self.environment)
     #expect(result.status == status, "\(result.errors)", sourceLocation: sourceLocation)

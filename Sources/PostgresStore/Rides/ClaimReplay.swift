@@ -42,8 +42,8 @@ package final class ClaimReplay {
   }
 
   /// Returns the parameters of the statement that settles a batch.
-  package static func parameters(_ batch: [ClaimedSettlement]) throws -> [String?] {
-    try SettleRows.parameters(node: holder, batch)
+  package static func parameters(_ batch: [ClaimedSettlement]) -> [String?] {
+    SettleRows.parameters(node: holder, batch)
   }
 
   private static let holder = "6f1c1b7e-0000-4000-8000-000000000001"

@@ -51,7 +51,7 @@ extension PostgresRideStore {
 
   private func settleOnce(_ batch: [ClaimedSettlement]) async throws -> SettleResult {
     let before = try PermitStatements.settling(batch) + RecordStatements.recording(batch)
-    let results = try await run(settlements, try settling(batch, after: before))
+    let results = try await run(settlements, settling(batch, after: before))
     let written = Self.keys(results[before.count + 1])
     let missing = batch.map(\.claim).filter { !written.contains(ClaimKey($0)) }
     if missing.isEmpty { return SettleResult() }
@@ -71,11 +71,11 @@ extension PostgresRideStore {
   /// - Parameter before: calls that need the rides as they are held before the settlement.
   private func settling(
     _ batch: [ClaimedSettlement], after before: [Call] = []
-  ) throws -> [Call] {
+  ) -> [Call] {
     [Call(SettleStatements.writeSettings)] + before + [
       Call(
         SettleRows.emitsEvents(batch) ? SettleStatements.settleWithEvents : SettleStatements.settle,
-        try SettleRows.parameters(node: node, batch))
+        SettleRows.parameters(node: node, batch))
     ]
   }
 
@@ -99,7 +99,7 @@ extension PostgresRideStore {
         Call(LeaseStatements.begin),
         Call(SettleStatements.writeSettings),
         Call(LeaseStatements.openCheck, Self.parameters(batch.map(\.claim))),
-      ] + (try settling(batch)) + [Call(LeaseStatements.immediate), Call(LeaseStatements.rollback)])
+      ] + settling(batch) + [Call(LeaseStatements.immediate), Call(LeaseStatements.rollback)])
     if Self.keys(results[4]).count != batch.count {
       throw StoreFailure(.refused, "a made-up ride was not settled")
     }

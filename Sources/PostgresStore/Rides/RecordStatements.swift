@@ -1,4 +1,4 @@
-package import RideCore
+import RideCore
 
 /// The statements that write and read the passes of sampled rides.
 enum RecordStatements {

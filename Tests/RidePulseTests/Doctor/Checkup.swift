@@ -20,7 +20,7 @@ struct Checkup: CustomStringConvertible {
   let checks: [CheckResult]
   let description: String
 
-  init(_ environment: [String: String], sourceLocation: SourceLocation = #_sourceLocation) throws {
+  init(_ environment: [String: String], sourceLocation: Testing.SourceLocation = #_sourceLocation) throws {
     let result = try Command.ridepulse(["doctor", "--format", "json"], environment, in: "/tmp")
     description = result.output + result.errors
     status = result.status
@@ -45,7 +45,7 @@ struct Checkup: CustomStringConvertible {
   /// Expects a check result whose text or fixes contain a text.
   func expect(
     _ name: String, _ standing: String, _ text: String = "",
-    sourceLocation: SourceLocation = #_sourceLocation
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
   ) {
     let result = checks.first { $0.name == name }
     let words = ([result?.what ?? ""] + (result?.remedy ?? [])).joined(separator: "\n")

@@ -89,7 +89,7 @@ struct Stage {
   /// Waits until a query's single value is as expected; on timeout, the failure shows the last one.
   func until(
     _ query: String, is expected: String, within limit: Duration = patience,
-    sourceLocation: SourceLocation = #_sourceLocation
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
   ) async throws {
     var last: String?
     do {
@@ -108,7 +108,7 @@ struct Stage {
   /// Waits until every event is consumed, every push has its verdict, and its outcome is applied to
   /// the phone.
   func settled(
-    within limit: Duration = patience, sourceLocation: SourceLocation = #_sourceLocation
+    within limit: Duration = patience, sourceLocation: Testing.SourceLocation = #_sourceLocation
   ) async throws {
     try await until(
       """
