@@ -37,7 +37,7 @@ import TestSupport
       """
       select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)');
       insert into ridepulse.rides (id, state, customer_id)
-        select 'r' || n, 'driver_arrived', 'c1' from generate_series(1, \(rides)) n
+        select 'r' || n, 'no_show', 'c1' from generate_series(1, \(rides)) n
       """)
   }
 
@@ -87,7 +87,7 @@ import TestSupport
 
         // Refused in both environments, and once more: in quarantine until it is lifted.
         for _ in 1...3 {
-          try await stage.sql("select ridepulse.emit('payment_failed', 'r1')")
+          try await stage.sql("select ridepulse.emit('refund_issued', 'r1')")
           try await stage.settled()
         }
         #expect(try arrivals(sandbox) == 1)
@@ -129,7 +129,7 @@ import TestSupport
       try await stage.until(
         "select count(*) from ridepulse.devices where quiet_until > now()", is: "1")
       try await stage.sql(
-        "insert into ridepulse.rides (id, state, customer_id) values ('q', 'driver_arrived', 'c1')")
+        "insert into ridepulse.rides (id, state, customer_id) values ('q', 'no_show', 'c1')")
       try await stage.settled()
       let times = try stage.arrivals().map(\.receivedAt)
       #expect(times.count == 3)
