@@ -107,7 +107,7 @@ comment on function ridepulse.rotate_recorded() is
   'partitions of today and 2 days ahead, and returns each action with its object. Does nothing '
   'while another session runs it.';
 
-create or replace function ridepulse.forget_recorded(p ridepulse.erasure) returns bigint
+create function ridepulse.forget_recorded(p ridepulse.erasure) returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   id constant jsonb := to_jsonb(p.owner_id);
