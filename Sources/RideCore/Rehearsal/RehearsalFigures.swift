@@ -19,6 +19,12 @@ package struct RehearsalFigures: Hashable, Sendable {
     /// Since 1970.
     package var hour: Int64
 
+    package init(app: String, owner: String, hour: Int64) {
+      self.app = app
+      self.owner = owner
+      self.hour = hour
+    }
+
     package static func < (left: OwnerHour, right: OwnerHour) -> Bool {
       (left.hour, left.app, left.owner) < (right.hour, right.app, right.owner)
     }
