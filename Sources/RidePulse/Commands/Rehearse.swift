@@ -99,7 +99,7 @@ enum Rehearse: Command {
       return .recorded
     }
     var isDirectory: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: text, isDirectory: &isDirectory) else {
+    guard unsafe FileManager.default.fileExists(atPath: text, isDirectory: &isDirectory) else {
       throw arguments.error(
         "--against \(text) does not exist; expected a rule directory, a JSON report, or recorded")
     }
