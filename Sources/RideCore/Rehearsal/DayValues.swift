@@ -96,8 +96,8 @@ extension DayOutcome {
     event = try fields.text("event")
     eventAt = try fields.time("event_at")
     type = try fields.word("type", PushType.self)
-    if let number = try fields.number("priority") {
-      guard let priority = PushPriority(rawValue: number == number.rounded() ? Int(number) : 0)
+    if let number = fields["priority"], number != .null {
+      guard case .integer(let value) = number, let priority = PushPriority(rawValue: Int(value))
       else {
         throw fields.problem("priority", "no priority of APNs", expected: "1, 5 or 10")
       }

@@ -49,7 +49,9 @@ struct RehearsalPage {
     let first = report.header.from.epochSeconds / 60
     let minutes = max(1, (report.header.to.epochSeconds + 59) / 60 - first)
     var path = ""
-    for (minute, pushes) in figures.byMinute.sorted(by: { $0.key < $1.key }) {
+    let range = first..<first + minutes
+    for (minute, pushes) in figures.byMinute.sorted(by: { $0.key < $1.key })
+    where range.contains(minute) {
       let height = Self.tenths(Double(pushes) / Double(most) * Self.height)
       path += "M\(minute - first) \(Int(Self.height))v-\(height)h1v\(height)z"
     }

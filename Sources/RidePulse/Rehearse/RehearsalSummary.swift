@@ -135,8 +135,8 @@ extension RehearsalSummary {
     }
     if case .array(let minutes)? = value.value(at: ["minutes"]) {
       for case .array(let pair) in minutes {
-        if case (.integer(let minute)?, .integer(let pushes)?) = (pair.first, pair.last) {
-          byMinute[minute] = Int(pushes)
+        if pair.count == 2, let minute = pair[0].int([]), let pushes = pair[1].int([]) {
+          byMinute[Int64(minute)] = pushes
         }
       }
     }
@@ -144,8 +144,14 @@ extension RehearsalSummary {
 }
 
 extension JSONValue {
+  /// What a count may be, so that differences of counts can't overflow.
+  private static let counts: ClosedRange<Int64> = 0...1_000_000_000_000
+
   fileprivate func int(_ path: [String]) -> Int? {
-    if case .integer(let number)? = value(at: path) { Int(number) } else { nil }
+    guard case .integer(let number)? = value(at: path), Self.counts.contains(number) else {
+      return nil
+    }
+    return Int(number)
   }
 
   fileprivate func text(_ path: [String]) -> String? {

@@ -24,7 +24,10 @@ struct RehearsalTable {
     let header = report.header
     var day = "day    \(DayTime.text(header.from)) to \(DayTime.text(header.to)), "
     day += "\(counted(report.after.rides, "ride")), \(counted(report.lines, "line"))"
-    if header.sample != 100 { day += ", a sample of \(header.sample) %" }
+    if header.sample != 100 {
+      let isWhole = header.sample == header.sample.rounded()
+      day += ", a sample of \(isWhole ? "\(Int(header.sample))" : "\(header.sample)") %"
+    }
     if let engine = header.engine { day += ", recorded by ridepulse \(engine)" }
     var lines = [day, "rules  \(report.name), \(report.digest)"]
     if let schedules = header.schedules, schedules != report.digest {
