@@ -30,7 +30,7 @@ import Testing
         "environment": "production", "installation_id": "i",
       ]
     ),
-    (.contact, "contact", ["app": "customer", "owner_id": "c"]),
+    (.contact, "contact", ["app": "customer", "owner_id": "c", "installation_id": "i"]),
     (
       .preferences, "set_preference",
       ["app": "customer", "owner_id": "c", "topic": "news", "allowed": "true"]
@@ -69,7 +69,7 @@ import Testing
         ("é", false), ("a.b", false),
       ]
     case .environment: [("sandbox", true), ("", false), ("prod", false), ("Production", false)]
-    case .flag, .object, .time, .timeZone, .pushID: []
+    case .flag, .object, .time, .timeZone, .pushID, .participants: []
     // PushTests covers the fields of a raw push, whose payload is no text.
     case .expiry, .payload, .pushType, .priority, .channel, .collapseID: []
     }
