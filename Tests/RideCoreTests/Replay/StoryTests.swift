@@ -102,11 +102,13 @@ import Testing
   @Test func `Values are invented for formats and conditions, too`() throws {
     var rule = Sample.rule(on: ["driver_arrived"])
     rule.condition = try Condition(
-      "ride.attributes.product == 'xl' && ride.attributes.seats > 4 && event.data.door in ['A', 'B']")
+      "ride.attributes.product == 'xl' && ride.attributes.seats > 4 && event.data.door in ['A', 'B']"
+    )
     var alert = Alert()
     alert.title = LocalizedText(
       Sample.text(
-        "{{ride.attributes.fare | currency: 'EUR'}} {{ride.attributes.bags | plural: 'other=# bags'}}"))
+        "{{ride.attributes.fare | currency: 'EUR'}} {{ride.attributes.bags | plural: 'other=# bags'}}"
+      ))
     alert.body = LocalizedText(
       Sample.text("{{ride.attributes.price | int}} {{ride.attributes.start | weekday}}"))
     rule.what = .alert(alert)
