@@ -258,6 +258,19 @@ import Testing
     #expect(try digest(nil) != digest(1))
   }
 
+  /// The end of a card goes again until APNs takes it: that is no push after the end.
+  @Test func anEndThatGoesAgainBreaksNoPromise() throws {
+    let configuration = try Self.configuration(Self.card)
+    let faults = "when:\n  - { at: 74m, apns: { status: 503, for: 3m } }\n"
+    let start = try #require(DayTime.instant("2026-11-21T08:00:00Z"))
+    var options = Rehearsal.Options()
+    options.answers = .faults(
+      try FaultsFile.parse(Array(faults.utf8), named: "faults.yaml", from: start).get())
+    let result = try Self.replay(Self.ride(), configuration, options)
+    #expect(result.figures.breaches == [:])
+    #expect(result.figures.notSent["card"] == nil)
+  }
+
   @Test func faultsFilesHoldOnlyAnswers() throws {
     let text = "when:\n  - { at: 5m, contact: driver }\n"
     let start = try #require(DayTime.instant("2026-11-21T08:00:00Z"))

@@ -130,8 +130,9 @@ struct RehearsalSide {
     var accepted: [PushID: LedgerEntry] = [:]
     for entry in step.settlement.entries { count(entry, step, &accepted, &result) }
     for push in step.decision.pushes {
-      check(push, step)
-      if let entry = accepted[push.entry.id] { count(push, entry, step, &result) }
+      let entry = accepted[push.entry.id]
+      check(push, isAccepted: entry != nil, step)
+      if let entry { count(push, entry, step, &result) }
     }
     for token in step.settlement.invalidations where token.kind == .activity {
       going[step.ride].cards[.activity(token.id)]?.isEnded = true
@@ -225,7 +226,9 @@ struct RehearsalSide {
 
   // Promises.
 
-  private mutating func check(_ push: PlannedPush, _ step: RideReplay.Step) {
+  private mutating func check(
+    _ push: PlannedPush, isAccepted: Bool, _ step: RideReplay.Step
+  ) {
     let place =
       "\(DayTime.text(step.now)) ride \(step.decision.view.rideID), rule \(push.entry.rule)"
     if step.now >= push.validUntil {
@@ -239,7 +242,7 @@ struct RehearsalSide {
       figures.breach(.timestamps, "\(place): \(what)")
     }
     going[step.ride].cards[card.card] = CardTrack(
-      timestamp: card.timestamp, isEnded: card.event == .end)
+      timestamp: card.timestamp, isEnded: card.event == .end && isAccepted)
   }
 
   private mutating func leave(_ step: RideReplay.Step, _ result: inout Step) {
