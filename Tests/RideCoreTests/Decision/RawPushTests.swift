@@ -139,7 +139,7 @@ import Testing
     (.alert, .immediate, "[]", "not a JSON object"),
     (.voip, .immediate, "{", "payload can't be read at line 1, column 2: it ends too early"),
     (
-      .alert, .immediate, #"{"a":1e999}"#, "payload has a number that exceeds the range of a double"
+      .alert, .immediate, #"{"a":1e999}"#, "column 6: a number that exceeds the range of a double"
     ),
     (.alert, .immediate, #"{"a":"\ud83d"}"#, "at line 1, column 13: half a surrogate pair"),
     (
