@@ -39,6 +39,8 @@ import Testing
       phones:
         - { app: customer, token: 00aa, locale: de-AT, installation_id: i1 }
         - { app: customer, token: 00bb, locale: fr, installation_id: i2 }
+        - { app: customer, token: 00dd, locale: de, installation_id: i3 }
+        - { app: customer, token: 00ee, locale: fr, installation_id: i4 }
         - { app: driver, token: 00cc }
       push_to_start:
         - { app: customer, token: 5a5a, installation_id: i1 }
