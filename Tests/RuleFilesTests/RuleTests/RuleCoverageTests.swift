@@ -51,9 +51,9 @@ import Testing
           - { at: 1m, event: eta_changed }
           - { at: 2m, attributes: { eta: 9 } }
           - { at: 3m, state: driver_en_route }
-          - { at: 24m, state: driver_arrived }
-          - { at: 30m, state: requested }
-          - { at: 40m, state: ride_completed }
+          - { at: 30m, state: driver_arrived }
+          - { at: 36m, state: requested }
+          - { at: 46m, state: ride_completed }
         for: 1h
         then: { count: 9 }
       - name: nothing without phones
