@@ -43,7 +43,9 @@ package struct RuleTestRun: Sendable {
     }
 
     /// Whether it only keeps a card fresh: no event caused it.
-    var isRefresh: Bool { card == .update && event.name == RideEvent.refresh(at: at).name }
+    var isRefresh: Bool {
+      card == .update && event.id == 0 && event.name == RideEvent.refresh(at: at).name
+    }
   }
 
   /// Replays a test's scenario.

@@ -59,8 +59,9 @@ struct TestReport {
   private static func line(_ section: RuleCoverage.Section) -> String {
     let share = "\(section.count) of \(section.items.count)"
     let missing = section.missing
-    let list = missing.isEmpty ? "" : "  never: \(missing.joined(separator: ", "))"
-    return "  " + padded(section.name, to: 14) + "  " + padded(share, to: 10) + list
+    let head = "  " + padded(section.name, to: 14) + "  "
+    if missing.isEmpty { return head + share }
+    return head + padded(share, to: 10) + "  never: " + missing.joined(separator: ", ")
   }
 
   // MARK: JSON

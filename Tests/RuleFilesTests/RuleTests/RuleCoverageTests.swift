@@ -39,6 +39,8 @@ import Testing
       phones:
         - { app: customer, token: 00aa, locale: de-AT, installation_id: i1 }
         - { app: customer, token: 00bb, locale: fr, installation_id: i2 }
+        - { app: customer, token: 00dd, locale: de, installation_id: i3 }
+        - { app: customer, token: 00ee, locale: fr, installation_id: i4 }
         - { app: driver, token: 00cc }
       push_to_start:
         - { app: customer, token: 5a5a, installation_id: i1 }
@@ -49,9 +51,9 @@ import Testing
           - { at: 1m, event: eta_changed }
           - { at: 2m, attributes: { eta: 9 } }
           - { at: 3m, state: driver_en_route }
-          - { at: 24m, state: driver_arrived }
-          - { at: 30m, state: requested }
-          - { at: 40m, state: ride_completed }
+          - { at: 30m, state: driver_arrived }
+          - { at: 36m, state: requested }
+          - { at: 46m, state: ride_completed }
         for: 1h
         then: { count: 9 }
       - name: nothing without phones

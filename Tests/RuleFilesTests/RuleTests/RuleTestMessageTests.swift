@@ -69,7 +69,7 @@ import Testing
     "when: [{ at: 19m, contact: driver }]\nthen: []",
     "then: []\nfor: 19m59s",
     "only: [heartbeat]\nwhen: [{ at: 70m, state: ride_completed }]\nfor: 3h\n"
-      + "then: { count: 3, gap: 20m, tolerance: 1s, none-after: 60m }",
+      + "then: { count: 3, gap: 20m, tolerance: 1s, none-after: 61m }",
     "given: { phones: [] }\nwhen: [{ at: 1m, state: driver_arrived }]\n"
       + "not-sent: [{ at: 1m, rule: arrived, reason: no_phone }, { at: 1m, rule: arrived, to: customer, reason: no phone }]",
     "when: [{ at: 1m, attributes: { eta: 4 } }]\nnot-sent: [{ at: 1m, rule: eta, reason: if is false }]",
@@ -90,7 +90,8 @@ import Testing
     // A phone with a card that a push has started.
     "given: { ride: { state: requested }, push_to_start: [{ app: customer, token: 5a5a5a }] }\nonly: card\n"
       + "when: [{ at: 1m, state: driver_en_route }, { at: 5m, state: ride_completed }]\n"
-      + "then: [{ at: 1m, rule: card, card: start }, { at: 5m, rule: card, card: end }]",
+      + "then: [{ at: 1m, rule: card, card: start }, { at: 61s, rule: card, card: update }, "
+      + "{ at: 5m, rule: card, card: end }]",
     "when: [{ at: 1m, apns: away }, { at: 1m, state: driver_arrived }]\nonly: arrived\n"
       + "then: []\nnot-sent: [{ at: 1m, rule: arrived, reason: no connection }]",
     // Each part of `given` is merged over the file's.
