@@ -14,19 +14,19 @@ package struct RehearsalFigures: Hashable, Sendable {
 
   /// An owner and an hour.
   package struct OwnerHour: Hashable, Comparable, Sendable {
-    package var app: String
-    package var owner: String
+    package var app: App
+    package var owner: OwnerID
     /// Since 1970.
     package var hour: Int64
 
-    package init(app: String, owner: String, hour: Int64) {
+    package init(app: App, owner: OwnerID, hour: Int64) {
       self.app = app
       self.owner = owner
       self.hour = hour
     }
 
     package static func < (left: OwnerHour, right: OwnerHour) -> Bool {
-      (left.hour, left.app, left.owner) < (right.hour, right.app, right.owner)
+      (left.hour, left.app.rawValue, left.owner) < (right.hour, right.app.rawValue, right.owner)
     }
   }
 

@@ -187,7 +187,7 @@ struct RehearsalSide {
     figures.byMinute[seconds / 60, default: 0] += 1
     if let owner = entry.owner ?? step.decision.view.owner(of: entry) {
       let hour = RehearsalFigures.OwnerHour(
-        app: entry.app.rawValue, owner: owner.text, hour: seconds / 3600)
+        app: entry.app, owner: owner, hour: seconds / 3600)
       figures.byOwnerHour[hour, default: 0] += 1
     }
     if entry.reason?.code == .engine(.overBudget) {

@@ -98,12 +98,11 @@ enum Rehearse: Command {
       }
       return .recorded
     }
-    var isDirectory: ObjCBool = false
-    guard unsafe FileManager.default.fileExists(atPath: text, isDirectory: &isDirectory) else {
+    guard FileManager.default.fileExists(atPath: text) else {
       throw arguments.error(
         "--against \(text) does not exist; expected a rule directory, a JSON report, or recorded")
     }
-    if isDirectory.boolValue {
+    if (try? FileManager.default.contentsOfDirectory(atPath: text)) != nil {
       let rules = try RuleDirectoryChoice.load(text, context.environment).ruleSet
       return .rules(try configuration(rules, context), text)
     }

@@ -80,7 +80,7 @@ extension RehearsalSummary {
     ]
     if let peak {
       members["peak"] = .object([
-        "app": .string(peak.of.app), "owner": .string(peak.of.owner),
+        "app": .string(peak.of.app.rawValue), "owner": .string(peak.of.owner.text),
         "hour": .string(Self.hour(peak.of.hour)), "pushes": .integer(Int64(peak.pushes)),
       ])
     }
@@ -125,7 +125,8 @@ extension RehearsalSummary {
       let app = value.text(["peak", "app"]), let owner = value.text(["peak", "owner"]),
       let pushes = value.int(["peak", "pushes"])
     {
-      let of = RehearsalFigures.OwnerHour(app: app, owner: owner, hour: hour.epochSeconds / 3600)
+      let of = RehearsalFigures.OwnerHour(
+        app: App(rawValue: app), owner: OwnerID(owner), hour: hour.epochSeconds / 3600)
       peak = (of, pushes)
     }
     if let at = value.text(["busiest_minute", "at"]).flatMap(DayTime.instant),
