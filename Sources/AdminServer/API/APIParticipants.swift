@@ -30,9 +30,11 @@ extension APIField {
     let fields = [APIField("app", .app), APIField("owner_id", .word)]
     let known = fields.map(\.name)
     if let stray = members.keys.filter({ !known.contains($0) }).min() {
+      let prefixed = known.first { !stray.isEmpty && $0.hasPrefix(stray) }
       throw APIError(
         .unknownField,
-        "\(place) has no field \(APIBody.clipped(stray)); \(hint(for: stray, among: known))",
+        "\(place) has no field \(APIBody.clipped(stray)); "
+          + hint(for: stray, among: known, or: prefixed),
         field: place)
     }
     var checked: [String: JSONValue] = [:]
