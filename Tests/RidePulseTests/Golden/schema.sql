@@ -62,7 +62,7 @@ begin
         'attributes_type', a -> 'attributes_type', 'token_suffix', suffix);
     when 'contact' then
       answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
-        'contacted_at', to_char(ridepulse.contact(a ->> 'app', a ->> 'owner_id')
+        'contacted_at', to_char(ridepulse.contact(a ->> 'app', a ->> 'owner_id', a ->> 'installation_id')
           at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'));
     when 'preferences' then
       answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
@@ -613,25 +613,39 @@ CREATE FUNCTION ridepulse.columns_read(w ridepulse.watches) RETURNS text[]
       or position(lower(a.attname) in lower(w.condition)) > 0)
 $$;
 COMMENT ON FUNCTION ridepulse.columns_read(w ridepulse.watches) IS 'Returns the columns that a mapping reads, unless it reads the whole row.';
-CREATE FUNCTION ridepulse.contact(app text, owner_id text) RETURNS timestamp with time zone
+CREATE FUNCTION ridepulse.contact(app text, owner_id text, installation_id text DEFAULT NULL::text) RETURNS timestamp with time zone
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
+  installation constant text := nullif(contact.installation_id, '');
   last_contact timestamptz;
 begin
   perform ridepulse.check_app('contact', app),
-    ridepulse.check_text('contact', 'owner_id', owner_id);
+    ridepulse.check_text('contact', 'owner_id', owner_id),
+    ridepulse.check_text('contact', 'installation_id', installation, false);
   -- Concurrent calls may finish in any order: the latest time stays.
-  insert into ridepulse.contacts as c (app, owner_id, contacted_at)
-  values (contact.app, contact.owner_id, clock_timestamp())
-  on conflict on constraint contacts_pkey do update
-  set contacted_at = greatest(c.contacted_at, excluded.contacted_at)
+  insert into ridepulse.contacts as c (app, owner_id, contacted_at, unnamed_at)
+  values (contact.app, contact.owner_id, clock_timestamp(),
+    case when installation is not null then timestamptz '-infinity' end)
+  on conflict on constraint contacts_pkey do update set
+    contacted_at = greatest(c.contacted_at, excluded.contacted_at),
+    unnamed_at = case
+      when installation is not null then coalesce(c.unnamed_at, c.contacted_at)
+      when c.unnamed_at is not null and excluded.contacted_at < c.contacted_at
+        then greatest(c.unnamed_at, excluded.contacted_at)
+    end
   returning c.contacted_at into last_contact;
+  if installation is not null then
+    insert into ridepulse.installation_contacts as i (app, owner_id, installation_id, contacted_at)
+    values (contact.app, contact.owner_id, installation, clock_timestamp())
+    on conflict on constraint installation_contacts_pkey do update
+    set contacted_at = greatest(i.contacted_at, excluded.contacted_at);
+  end if;
   return last_contact;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.contact(app text, owner_id text) IS 'Records that a phone of the owner made contact with the app''s backend, and returns the time of the last contact. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes.';
+COMMENT ON FUNCTION ridepulse.contact(app text, owner_id text, installation_id text) IS 'Records that a phone of the owner made contact with the app''s backend, and returns the time of the owner''s last contact. installation_id: the phone''s, as in register_device; null or empty means that it is not known which phone it was, and counts for all of them. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes.';
 CREATE FUNCTION ridepulse.deliveries_after(cursor text DEFAULT NULL::text, max integer DEFAULT 1000) RETURNS TABLE(next text, ride_id text, event text, rule text, app text, push_type text, status text, reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamp with time zone, finished_at timestamp with time zone, token_suffix text, seen_at timestamp with time zone, apns_unique_id text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1022,7 +1036,8 @@ begin
   get diagnostics rows = row_count;
   counts := counts || jsonb_build_object('participants', rows,
     'rides', ridepulse.forget_rides(p), 'events', ridepulse.forget_events(p),
-    'agenda', ridepulse.forget_agenda(p), 'ledger', ridepulse.forget_ledger(p));
+    'agenda', ridepulse.forget_agenda(p), 'ledger', ridepulse.forget_ledger(p),
+    'recorded', ridepulse.forget_recorded(p));
   -- Last, because writers of attached tables leave problems unrecorded while these rows are held.
   update ridepulse.watch_errors e set row_id = null, detail = null
   where ridepulse.names_person(e.row_id, p) or ridepulse.names_person(e.detail, p)
@@ -1129,6 +1144,28 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.forget_ledger(p ridepulse.erasure) IS 'Removes a person from the ledger, and closes pending pushes of deleted rides; returns how many rows named the person.';
+CREATE FUNCTION ridepulse.forget_recorded(p ridepulse.erasure) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  id constant jsonb := to_jsonb(p.owner_id);
+  -- An ID that is a number may stand in attributes and data without quotes.
+  number constant jsonb := case when p.owner_id ~ '^(0|-?[1-9]\d{0,17})$'
+    then p.owner_id::jsonb else id end;
+  rows bigint;
+begin
+  -- json_contains also finds a short ID within other words, and then the values are compared.
+  delete from ridepulse.recorded r
+  where r.ride_id = any (p.scope) or ridepulse.json_contains(r.pass::text, p.owner_id)
+    and (length(p.owner_id) >= 8
+      or jsonb_path_exists(r.pass, '$.** ? (@ == $id || @ == $number)',
+        jsonb_build_object('id', id, 'number', number)));
+  get diagnostics rows = row_count;
+  return rows;
+end
+$_$;
+COMMENT ON FUNCTION ridepulse.forget_recorded(p ridepulse.erasure) IS 'Deletes the recorded passes that may name a person; returns how many.';
 CREATE FUNCTION ridepulse.forget_rides(p ridepulse.erasure) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1173,7 +1210,7 @@ begin
   get diagnostics rows = row_count;
   counts := counts || jsonb_build_object('token_outcomes', rows);
   foreach name in array array['devices', 'live_activities', 'push_to_start_tokens', 'contacts',
-                              'preferences', 'permits'] loop
+                              'installation_contacts', 'preferences', 'permits'] loop
     execute format('delete from ridepulse.%I where app = any ($1) and owner_id = $2', name)
       using p.apps, p.owner_id;
     get diagnostics rows = row_count;
@@ -1934,10 +1971,23 @@ begin
     attributes = excluded.attributes
   -- Only an updated row has a transaction there, that of its lock.
   returning xmax = 0 into is_new;
+  if ride ? 'participants' then
+    delete from ridepulse.participants p
+    where p.ride_id = ride ->> 'id' and not exists (
+      select from jsonb_to_recordset(ride -> 'participants') as n (app text, owner_id text)
+      where n.app = p.app and n.owner_id = p.owner_id);
+    -- Those who are there already would count twice in the trigger that limits them.
+    insert into ridepulse.participants (ride_id, app, owner_id)
+    select distinct ride ->> 'id', n.app, n.owner_id
+    from jsonb_to_recordset(ride -> 'participants') as n (app text, owner_id text)
+    where not exists (
+      select from ridepulse.participants p
+      where p.ride_id = ride ->> 'id' and p.app = n.app and p.owner_id = n.owner_id);
+  end if;
   return is_new;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.put_ride(ride jsonb) IS 'Inserts or replaces a ride, whose triggers emit its events; returns whether it is new. ride: the columns as members, and the ID; a missing one has its default.';
+COMMENT ON FUNCTION ridepulse.put_ride(ride jsonb) IS 'Inserts or replaces a ride, whose triggers emit its events; returns whether it is new. ride: the columns as members, and the ID; a missing one has its default. participants: a list of objects with app and owner_id, the ride''s further people from then on; if it is missing, they stay.';
 CREATE FUNCTION ridepulse.raw_expiration(function_name text, expires interval, longest interval) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2571,6 +2621,69 @@ begin
 end
 $_$;
 COMMENT ON FUNCTION ridepulse.rotate_ledger(keep interval) IS 'Deletes what is older than the retention, creates the ledger''s partitions from yesterday to 7 days ahead, and returns each action with its object. keep: the retention; null means that of ridepulse.retention. Does nothing while another session runs it. Errors: 22023 if keep is shorter than 1 day.';
+CREATE FUNCTION ridepulse.rotate_recorded() RETURNS TABLE(action text, object text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    SET "DateStyle" TO 'ISO, YMD'
+    SET lock_timeout TO '100ms'
+    AS $_$
+declare
+  today constant date := now();
+  keep interval;
+  day date;
+  rows bigint;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('ridepulse.rotate_recorded', 0)) then
+    return;
+  end if;
+  select k.recorded into keep from ridepulse.retention k;
+  keep := coalesce(keep, interval '7 days');
+  action := 'deleted';
+  delete from ridepulse.recorded_default where ctid = any (array(
+    select ctid from ridepulse.recorded_default where decided_at < now() - keep limit 10000));
+  get diagnostics rows = row_count;
+  object := rows || ' of recorded_default';
+  if rows > 0 then return next; end if;
+  for object, day in
+    select c.relname, to_date(right(c.relname, 8), 'YYYYMMDD')
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'ridepulse.recorded'::regclass and c.relname ~ '^recorded_\d{8}$'
+      and to_date(right(c.relname, 8), 'YYYYMMDD') < (now() - keep)::date
+    order by 2
+  loop
+    begin
+      execute format('drop table ridepulse.%I', object);
+      action := 'dropped';
+    exception when lock_not_available then
+      action := 'in use, left for the next time:';
+      return next;
+      exit;
+    end;
+    return next;
+  end loop;
+  for day in select today + n from generate_series(0, 2) n loop
+    object := 'recorded_' || to_char(day, 'YYYYMMDD');
+    if to_regclass('ridepulse.' || object) is not null then continue; end if;
+    begin
+      execute format(
+        'create table ridepulse.%I partition of ridepulse.recorded for values from (%L) to (%L)',
+        object, day::timestamptz, (day + 1)::timestamptz);
+      action := 'made';
+      return next;
+    exception
+      when check_violation then
+        action := 'not made, recorded_default has rows of it:';
+        return next;
+      when lock_not_available then
+        action := 'in use, left for the next time:';
+        return next;
+        exit;
+    end;
+  end loop;
+end
+$_$;
+COMMENT ON FUNCTION ridepulse.rotate_recorded() IS 'Drops days of recorded passes that are older than ridepulse.retention.recorded, creates the partitions of today and 2 days ahead, and returns each action with its object. Does nothing while another session runs it.';
 CREATE FUNCTION ridepulse.row_expression(w ridepulse.watches, is_key boolean DEFAULT false) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3051,6 +3164,7 @@ CREATE FUNCTION ridepulse.sweep_condition(name text) RETURNS text
       'select from ridepulse.contacts c where c.app = t.app and c.owner_id = t.owner_id'
       ' and c.contacted_at >= now() - k.phones) end'
     when 'contacts' then 't.contacted_at < now() - k.contacts'
+    when 'installation_contacts' then 't.contacted_at < now() - k.contacts'
     when 'preferences' then
       't.changed_at < now() - k.phones and not exists ('
       'select from ridepulse.devices d where d.app = t.app and d.owner_id = t.owner_id)'
@@ -3482,6 +3596,7 @@ CREATE TABLE ridepulse.contacts (
     app text NOT NULL,
     owner_id text NOT NULL,
     contacted_at timestamp with time zone NOT NULL,
+    unnamed_at timestamp with time zone,
     CONSTRAINT contacts_app_check CHECK ((app <> ''::text)),
     CONSTRAINT contacts_owner_id_check CHECK ((owner_id <> ''::text))
 )
@@ -3490,6 +3605,7 @@ COMMENT ON TABLE ridepulse.contacts IS 'The last contact of each owner''s phones
 COMMENT ON COLUMN ridepulse.contacts.app IS 'The app on the phone.';
 COMMENT ON COLUMN ridepulse.contacts.owner_id IS 'The owner of the phone.';
 COMMENT ON COLUMN ridepulse.contacts.contacted_at IS 'When ridepulse.contact was last called for the owner.';
+COMMENT ON COLUMN ridepulse.contacts.unnamed_at IS 'The last contact that named no installation, -infinity for none; null if it is contacted_at.';
 CREATE TABLE ridepulse.token_outcomes (
     id bigint NOT NULL,
     kind text NOT NULL,
@@ -3857,6 +3973,18 @@ COMMENT ON COLUMN ridepulse.idempotency_keys.request IS 'SHA-256 of the call and
 COMMENT ON COLUMN ridepulse.idempotency_keys.status IS 'The HTTP status of the answer.';
 COMMENT ON COLUMN ridepulse.idempotency_keys.body IS 'The body of the answer.';
 COMMENT ON COLUMN ridepulse.idempotency_keys.created_at IS 'When the request was executed.';
+CREATE TABLE ridepulse.installation_contacts (
+    app text NOT NULL,
+    owner_id text NOT NULL,
+    installation_id text NOT NULL,
+    contacted_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='70');
+COMMENT ON TABLE ridepulse.installation_contacts IS 'The last contact of each phone whose app named its installation. contacts has the last one of each owner, whichever phone made it.';
+COMMENT ON COLUMN ridepulse.installation_contacts.app IS 'The app on the phone.';
+COMMENT ON COLUMN ridepulse.installation_contacts.owner_id IS 'The owner of the phone.';
+COMMENT ON COLUMN ridepulse.installation_contacts.installation_id IS 'The installation of the app, as in devices.';
+COMMENT ON COLUMN ridepulse.installation_contacts.contacted_at IS 'When ridepulse.contact was last called for the installation.';
 CREATE TABLE ridepulse.ledger_default (
     ride_id text NOT NULL,
     apns_id uuid NOT NULL,
@@ -4044,6 +4172,34 @@ CREATE VIEW ridepulse.quarantine AS
            FROM ridepulse.token_outcomes o
           WHERE (o.kind = 'phone'::text))))));
 COMMENT ON VIEW ridepulse.quarantine IS 'Phones in quarantine: APNs has refused their tokens three times in a row. token_suffix is the last six digits.';
+CREATE TABLE ridepulse.recorded (
+    ride_id text NOT NULL,
+    fence bigint NOT NULL,
+    decided_at timestamp with time zone NOT NULL,
+    from_at timestamp with time zone NOT NULL,
+    revision integer,
+    sample integer NOT NULL,
+    pass jsonb NOT NULL
+)
+PARTITION BY RANGE (decided_at);
+COMMENT ON TABLE ridepulse.recorded IS 'One row for each pass of a sampled ride: what the decision read, and what came of it. Partitioned by day.';
+COMMENT ON COLUMN ridepulse.recorded.ride_id IS 'The ride.';
+COMMENT ON COLUMN ridepulse.recorded.fence IS 'The claim''s fence: the order of a ride''s passes.';
+COMMENT ON COLUMN ridepulse.recorded.decided_at IS 'When it was decided; the partition key.';
+COMMENT ON COLUMN ridepulse.recorded.from_at IS 'The earliest time in the pass: ridepulse record reads passes in this order.';
+COMMENT ON COLUMN ridepulse.recorded.revision IS 'The rule set that decided it, as in ridepulse.revisions.';
+COMMENT ON COLUMN ridepulse.recorded.sample IS 'The share of rides that the node recorded, in millionths.';
+COMMENT ON COLUMN ridepulse.recorded.pass IS 'The rows that the decision read, the answers of APNs, and the outcomes.';
+CREATE TABLE ridepulse.recorded_default (
+    ride_id text NOT NULL,
+    fence bigint NOT NULL,
+    decided_at timestamp with time zone NOT NULL,
+    from_at timestamp with time zone NOT NULL,
+    revision integer,
+    sample integer NOT NULL,
+    pass jsonb NOT NULL
+);
+COMMENT ON TABLE ridepulse.recorded_default IS 'Recorded passes whose day has no partition.';
 CREATE TABLE ridepulse.retention (
     is_only boolean DEFAULT true NOT NULL,
     keep interval DEFAULT '30 days'::interval NOT NULL,
@@ -4056,9 +4212,11 @@ CREATE TABLE ridepulse.retention (
     contacts interval DEFAULT '270 days'::interval NOT NULL,
     watch_errors interval DEFAULT '30 days'::interval NOT NULL,
     channels interval DEFAULT '90 days'::interval NOT NULL,
+    recorded interval DEFAULT '7 days'::interval NOT NULL,
     CONSTRAINT retention_check CHECK ((LEAST(keep, rides, phones, disabled_phones, cards, start_tokens, disabled_tokens, contacts, watch_errors, channels) >= '1 day'::interval)),
     CONSTRAINT retention_check1 CHECK ((contacts >= phones)),
-    CONSTRAINT retention_is_only_check CHECK (is_only)
+    CONSTRAINT retention_is_only_check CHECK (is_only),
+    CONSTRAINT retention_recorded_check CHECK ((recorded >= '1 day'::interval))
 );
 COMMENT ON TABLE ridepulse.retention IS 'One row: how long each kind of row is kept, at least 1 day. See docs/privacy.md.';
 COMMENT ON COLUMN ridepulse.retention.is_only IS 'Always true: the primary key of the only row.';
@@ -4072,6 +4230,7 @@ COMMENT ON COLUMN ridepulse.retention.disabled_tokens IS 'Invalid push-to-start 
 COMMENT ON COLUMN ridepulse.retention.contacts IS 'Contacts, from the last one. At least as long as phones, whose age they show.';
 COMMENT ON COLUMN ridepulse.retention.watch_errors IS 'Problems of attached tables, from their last occurrence.';
 COMMENT ON COLUMN ridepulse.retention.channels IS 'Channels that were deleted or refused, from then on.';
+COMMENT ON COLUMN ridepulse.retention.recorded IS 'Recorded passes, from their decision, by whole days. Only nodes with RIDEPULSE_RECORD write any.';
 CREATE TABLE ridepulse.revisions (
     id integer NOT NULL,
     rules text NOT NULL,
@@ -4318,6 +4477,7 @@ CREATE VIEW ridepulse.watched AS
    FROM ridepulse.watches;
 COMMENT ON VIEW ridepulse.watched IS 'The attached tables, with their mappings. is_backfilled: whether live rows were copied since ridepulse.watch was last called.';
 ALTER TABLE ONLY ridepulse.ledger ATTACH PARTITION ridepulse.ledger_default DEFAULT;
+ALTER TABLE ONLY ridepulse.recorded ATTACH PARTITION ridepulse.recorded_default DEFAULT;
 ALTER TABLE ONLY ridepulse.agenda
     ADD CONSTRAINT agenda_pkey PRIMARY KEY (ride_id);
 ALTER TABLE ONLY ridepulse.apps
@@ -4342,6 +4502,8 @@ ALTER TABLE ONLY ridepulse.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY ridepulse.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (key);
+ALTER TABLE ONLY ridepulse.installation_contacts
+    ADD CONSTRAINT installation_contacts_pkey PRIMARY KEY (app, owner_id, installation_id);
 ALTER TABLE ONLY ridepulse.ledger
     ADD CONSTRAINT ledger_pkey PRIMARY KEY (ride_id, apns_id, occurred_at);
 ALTER TABLE ONLY ridepulse.ledger_default
@@ -4437,6 +4599,8 @@ CREATE INDEX push_to_start_tokens_by_installation ON ridepulse.push_to_start_tok
 CREATE INDEX push_to_start_tokens_by_owner ON ridepulse.push_to_start_tokens USING btree (app, owner_id) WHERE (disabled_at IS NULL);
 CREATE INDEX push_to_start_tokens_by_suffix ON ridepulse.push_to_start_tokens USING btree ("right"(token, 6) text_pattern_ops);
 CREATE INDEX push_to_start_tokens_disabled_by_owner ON ridepulse.push_to_start_tokens USING btree (app, owner_id) WHERE (disabled_at IS NOT NULL);
+CREATE INDEX recorded_by_time ON ONLY ridepulse.recorded USING btree (from_at, fence);
+CREATE INDEX recorded_default_from_at_fence_idx ON ridepulse.recorded_default USING btree (from_at, fence);
 CREATE INDEX rides_by_customer ON ridepulse.rides USING btree (customer_id) WHERE (customer_id IS NOT NULL);
 CREATE INDEX rides_by_driver ON ridepulse.rides USING btree (driver_id) WHERE (driver_id IS NOT NULL);
 CREATE INDEX token_outcomes_by_token ON ridepulse.token_outcomes USING btree (kind, token_id, id);
@@ -4446,6 +4610,7 @@ ALTER INDEX ridepulse.ledger_by_time ATTACH PARTITION ridepulse.ledger_default_c
 ALTER INDEX ridepulse.ledger_unknown_words ATTACH PARTITION ridepulse.ledger_default_created_at_idx;
 ALTER INDEX ridepulse.ledger_pkey ATTACH PARTITION ridepulse.ledger_default_pkey;
 ALTER INDEX ridepulse.ledger_verdicts ATTACH PARTITION ridepulse.ledger_default_settled_xid_idx;
+ALTER INDEX ridepulse.recorded_by_time ATTACH PARTITION ridepulse.recorded_default_from_at_fence_idx;
 CREATE TRIGGER added AFTER INSERT ON ridepulse.rides FOR EACH ROW EXECUTE FUNCTION ridepulse.ride_changed();
 CREATE TRIGGER changed AFTER UPDATE ON ridepulse.rides FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (current_setting('ridepulse.silent'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION ridepulse.ride_changed();
 CREATE TRIGGER checked BEFORE INSERT OR UPDATE ON ridepulse.participants FOR EACH ROW EXECUTE FUNCTION ridepulse.participant_checked();
