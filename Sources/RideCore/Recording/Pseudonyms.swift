@@ -24,9 +24,9 @@ package struct Pseudonyms: Sendable {
     SHA256.digest(outer + SHA256.digest(inner + Array(message.utf8)))
   }
 
-  /// Returns the pseudonym of an ID, such as `owner-3f9c2a1b…` with 80 bits.
+  /// Returns the pseudonym of an ID, such as `owner_3f9c2a1b…` with 80 bits.
   package func id(_ kind: Kind, _ text: String) -> String {
-    "\(kind.rawValue)-\(Self.hex(code("\(kind.rawValue) \(text)").prefix(10)))"
+    "\(kind.rawValue)_\(Self.hex(code("\(kind.rawValue) \(text)").prefix(10)))"
   }
 
   /// Returns the pseudonym of a token: 64 hexadecimal digits, as tokens have.
@@ -36,7 +36,7 @@ package struct Pseudonyms: Sendable {
 
   /// Returns a stand-in for a text: equal for equal texts, because a card is sent if its text changes.
   func text(_ text: String) -> String {
-    "text-\(Self.hex(code("text \(text)").prefix(4)))"
+    "text_\(Self.hex(code("text \(text)").prefix(4)))"
   }
 
   /// Returns a stand-in for a number that may identify somebody: below a million.
