@@ -29,8 +29,13 @@ import TestSupport
     ),
     (
       [
-        "record", "--from", "2026-11-22T00:00:00Z", "--to", "2026-11-22T00:00:00Z", "--output", "x",
+        "record", "--from", "2026-11-21T00:00:00Z", "--to", "2026-11-21T00:00:00Z", "--output", "x",
       ], [:], 64, ["--to is not after --from"]
+    ),
+    (
+      [
+        "record", "--from", "2926-11-21T00:00:00Z", "--to", "2927-11-21T00:00:00Z", "--output", "x",
+      ], [:], 64, ["--from is not in the past"]
     ),
     (["check", "a", "b"], [:], 64, ["unexpected word b"]),
     (["serve", "--log-level", "eror"], [:], 64, ["--log-level eror", "did you mean error?"]),

@@ -1,3 +1,4 @@
+import Foundation
 import PostgresStore
 import RideCore
 import RuleFiles
@@ -29,8 +30,14 @@ enum Record: Command {
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let (start, end) = (try time("--from", context), try time("--to", context))
-    if start >= end { throw context.arguments.error("--to is not after --from") }
+    let start = try time("--from", context)
+    // A day that is not over ends now: what follows from it was not recorded.
+    let now = Timestamp(epochSeconds: Int64(Date().timeIntervalSince1970))
+    let end = min(try time("--to", context), now)
+    if start >= end {
+      throw context.arguments.error(
+        start >= now ? "--from is not in the past" : "--to is not after --from")
+    }
     let wanted = try context.arguments.value("--sample").map { text in
       guard let sample = RecordSample(text: text.hasSuffix("%") ? text : text + "%") else {
         throw context.arguments.error("--sample \(text): \(expectedShare)")
