@@ -48,7 +48,8 @@ import Testing
   }
 
   static let contacts: [(calls: String, reaches: [Bool])] = [
-    ("'c'", [true, true, true]), ("'c', null", [true, true, true]), ("'c', ''", [true, true, true]),
+    ("'c'", [true, true, true]), ("'c', null", [true, true, true]),
+    ("'c', ''", [true, true, true]),
     ("'c', 'i1'", [true, false, true]), ("'c', 'i2'", [false, true, true]),
     ("'c', 'unregistered'", [false, false, true]), ("'d', 'i1'", [false, false, false]),
   ]

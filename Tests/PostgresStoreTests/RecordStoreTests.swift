@@ -85,7 +85,8 @@ import Testing
     let batch = try await decided()
     try await session.script("update ridepulse.agenda set fence = fence + 1 where ride_id = 'r1'")
     #expect(try await store.settle(batch).lost.map(\.rideID) == ["r1"])
-    #expect(try await session.value("select string_agg(ride_id, ' ') from ridepulse.recorded") == "r2")
+    #expect(
+      try await session.value("select string_agg(ride_id, ' ') from ridepulse.recorded") == "r2")
   }
 
   @Test func `A settlement without a sampled ride has no further statement`() async throws {

@@ -74,7 +74,8 @@ import Testing
         count += 1
       }
       #expect(count == text.split(separator: "\n").count)
-      #expect(reader.header?.sample == 100 && reader.header?.schedules?.hasPrefix("sha256:") == true)
+      #expect(
+        reader.header?.sample == 100 && reader.header?.schedules?.hasPrefix("sha256:") == true)
       // What is named is kept.
       let kept = stage.directory + "/kept.jsonl"
       #expect(try record(stage, ["--output", kept, "--keep", "plate,fare"]).status == 0)

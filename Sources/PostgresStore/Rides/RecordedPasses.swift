@@ -71,7 +71,9 @@ package struct RecordedPasses: Sendable {
     let bounds = [String(start.microseconds), String(end.microseconds)]
     let rows = try await session.run([Call(Self.summary, bounds)], timeout: .seconds(60))[0]
     return Summary(
-      sample: rows.int64(0, 0).flatMap { UInt64(exactly: $0) }.flatMap { RecordSample(millionths: $0) },
+      sample: rows.int64(0, 0).flatMap { UInt64(exactly: $0) }.flatMap {
+        RecordSample(millionths: $0)
+      },
       rules: rows.string(0, 1), version: rows.string(0, 2))
   }
 

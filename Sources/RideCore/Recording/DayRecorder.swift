@@ -60,7 +60,9 @@ package struct DayRecorder {
     }
     let settled = pass.time("settled_at") ?? decided
     for entry in pass.list("outcomes") {
-      guard let outcome = DayOutcome(entry, ride: names.id(.ride, ride.text), names) else { continue }
+      guard let outcome = DayOutcome(entry, ride: names.id(.ride, ride.text), names) else {
+        continue
+      }
       if let id = entry.text("id") { state.pushes[id] = outcome.push }
       if outcome.status != .pending { append(.outcome(outcome), at: settled) }
     }

@@ -104,7 +104,9 @@ package struct RecordedPass: Hashable, Sendable {
     }
 
     func token(of entry: LedgerEntry) -> String? {
-      byPush[entry.id] ?? entry.card.flatMap { byCard[$0] } ?? entry.startToken.flatMap { byStart[$0] }
+      byPush[entry.id] ?? entry.card.flatMap { byCard[$0] } ?? entry.startToken.flatMap {
+        byStart[$0]
+      }
         ?? entry.phone.flatMap { byPhone[$0] }
     }
   }

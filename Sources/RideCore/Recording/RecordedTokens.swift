@@ -47,7 +47,9 @@ struct RecordedTokens {
   }
 
   /// The phones of a person that a pass no longer read were signed out, or are another person's now.
-  private mutating func remove(_ person: Participant, except present: [DayToken]) -> [DayLine.Content] {
+  private mutating func remove(_ person: Participant, except present: [DayToken]) -> [DayLine
+    .Content]
+  {
     let kept = Set(present.lazy.filter { $0.person == person }.map(\.token))
     let gone = tokensOf[person, default: []].subtracting(kept)
     if gone.isEmpty { return [] }

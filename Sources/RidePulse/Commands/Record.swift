@@ -1,4 +1,3 @@
-import Foundation
 import PostgresStore
 import RideCore
 import RuleFiles
@@ -32,7 +31,7 @@ enum Record: Command {
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let start = try time("--from", context)
     // A day that is not over ends now: what follows from it was not recorded.
-    let now = Timestamp(epochSeconds: Int64(Date().timeIntervalSince1970))
+    let now = MachineTime.now
     let end = min(try time("--to", context), now)
     if start >= end {
       throw context.arguments.error(
@@ -63,7 +62,8 @@ enum Record: Command {
       let counts = try await write(
         passes, header, sample, DayRecorder(names, values, from: start), to: path)
       Terminal.print(
-        "\(path): \(counted(counts.rides, "ride")) (\(sample.text)), \(counted(counts.lines, "line"))")
+        "\(path): \(counted(counts.rides, "ride")) (\(sample.text)), \(counted(counts.lines, "line"))"
+      )
       return .done
     }
   }

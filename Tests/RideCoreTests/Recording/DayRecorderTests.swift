@@ -89,7 +89,8 @@ import Testing
     #expect(phones.count == view.phones.count)
   }
 
-  @Test func `A ride without a row has no events and cards, which the reader would refuse`() throws {
+  @Test func `A ride without a row has no events and cards, which the reader would refuse`() throws
+  {
     var view = Sample.view()
     view.ride = nil
     view.cards = [
@@ -160,7 +161,9 @@ import Testing
         })
       view.contacts = []
       return lines([try pass(view)]).compactMap { line in
-        if case .contact(_, _, let installation) = line.content { (installation, line.at) } else {
+        if case .contact(_, _, let installation) = line.content {
+          (installation, line.at)
+        } else {
           nil
         }
       }
