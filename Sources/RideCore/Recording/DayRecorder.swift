@@ -59,8 +59,9 @@ package struct DayRecorder {
       append(.answer(DayAnswer(answer, names)), at: answer.time("at") ?? decided)
     }
     let settled = pass.time("settled_at") ?? decided
+    let id = RideID(names.id(.ride, ride.text))
     for entry in pass.list("outcomes") {
-      guard let outcome = DayOutcome(entry, ride: names.id(.ride, ride.text), names) else {
+      guard let outcome = DayOutcome(entry, ride: id, names) else {
         continue
       }
       if let id = entry.text("id") { state.pushes[id] = outcome.push }

@@ -67,12 +67,12 @@ extension DayAnswer {
 }
 
 extension DayOutcome {
-  init?(_ fields: RecordedFields, ride: String, _ names: Pseudonyms) {
+  init?(_ fields: RecordedFields, ride: RideID, _ names: Pseudonyms) {
     guard let status = fields.text("status").flatMap({ LedgerEntry.Status(rawValue: $0) }) else {
       return nil
     }
     let push = DayPush(
-      ride: RideID(ride), rule: fields.text("rule") ?? "",
+      ride: ride, rule: fields.text("rule") ?? "",
       token: fields.text("token").map(names.token))
     self.init(push, status)
     reason = fields.text("reason")
