@@ -21,7 +21,8 @@ import Testing
     (#"{"a" 1}"#, "column 6: a colon"), (#"{"a": 1} {"b": 2}"#, "column 10: unexpected text"),
     (#"{"a": 1, "b": {"a": 2}, "a": 3}"#, #"column 25: "a" appears twice"#),
     (#"{"a": 1, "b": {"é": 2, "\u00e9": 3}}"#, #"column 24: "\u00e9" appears twice"#),
-    ("{\"a\": \"\u{0}\"}", "column 8: a control character"), ("// x\n{}", "line 1, column 1: a value"),
+    ("{\"a\": \"\u{0}\"}", "column 8: a control character"),
+    ("// x\n{}", "line 1, column 1: a value"),
     (
       #"{"a":"# + String(repeating: "[", count: 32) + String(repeating: "]", count: 32) + "}",
       "column 37: objects and arrays are nested more than 32 deep"

@@ -132,21 +132,28 @@ import Testing
     let sent = PermitChanges.Outcome(permit: Self.permit(0), isSent: true, isDone: true)
     let batch = [Self.claimed(1, outcomes: [sent]), Self.claimed(2)]
     let other = try PostgresSession(conninfo: conninfo)
-    try await other.script(
-      "begin; select from ridepulse.agenda where ride_id = 'r1' for update")
+    let pid = try #require(try await other.value("select pg_backend_pid()"))
+    let lock = """
+      with held as materialized (select from ridepulse.agenda where ride_id = 'r1' for update)
+      select pg_sleep(60) from held
+      """
+    let open = other.begin(lock)
+    try await session.waitUntilSleeping(pid)
     let error = await #expect(throws: PostgresError.self) { try await settle(batch) }
     #expect(error?.server?.sqlState == "55P03" && error?.failure.cause == .conflict)
     let used = "select count(*) from ridepulse.permits where is_sent"
     #expect(try await session.value(used) == "0")
-    try await other.script("rollback")
+    try await session.script("select pg_cancel_backend(\(pid))")
+    _ = await open.value
     try await settle(batch)
     #expect(try await session.value(used) == "1")
     // One that has passed to another node is lost, locked or not: nothing waits for it.
-    try await other.script(
-      "begin; update ridepulse.agenda set fence = 99 where ride_id = 'r1'; commit; begin; "
-        + "select from ridepulse.agenda where ride_id = 'r1' for update")
+    try await session.script("update ridepulse.agenda set fence = 99 where ride_id = 'r1'")
+    let again = other.begin(lock)
+    try await session.waitUntilSleeping(pid)
     try await settle(batch)
-    try await other.script("rollback")
+    try await session.script("select pg_cancel_backend(\(pid))")
+    _ = await again.value
     await other.close()
   }
 

@@ -160,7 +160,9 @@ import Testing
     }
   }
 
-  private func expectNoEscalation(sourceLocation: Testing.SourceLocation = #_sourceLocation) async throws {
+  private func expectNoEscalation(sourceLocation: Testing.SourceLocation = #_sourceLocation)
+    async throws
+  {
     let proof = try await owner.value(
       "select string_agg(distinct who || ': ' || what, ', ') from evil.proof where who <> $1",
       [role])

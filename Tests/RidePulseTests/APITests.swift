@@ -194,7 +194,8 @@ import Testing
         let id = try #require(answer.eventID)
         try await stage.settled()
         return try await stage.rows(
-          "select rule, status, reason from ridepulse.ledger where event_id = \(id) order by rule, status")
+          "select rule, status, reason from ridepulse.ledger where event_id = \(id) order by rule, status"
+        )
       }
       let sent: [[String?]] = [["loud", "accepted", nil], ["quiet", "accepted", nil]]
       #expect(try await ping() == sent)

@@ -151,7 +151,11 @@ extension SlotMemo: StoredValue {
   }
 
   private static func append(_ instant: Timestamp?, to json: inout [UInt8]) {
-    if let instant { json.append(json: instant.microseconds) } else { json.append(UInt8(ascii: "-")) }
+    if let instant {
+      json.append(json: instant.microseconds)
+    } else {
+      json.append(UInt8(ascii: "-"))
+    }
   }
 }
 
@@ -171,7 +175,9 @@ extension OpenPart: StoredObject {
 }
 
 extension OpenPart.Slot: StoredObject {
-  package static var blank: OpenPart.Slot { OpenPart.Slot(rule: "", at: Timestamp(microseconds: 0)) }
+  package static var blank: OpenPart.Slot {
+    OpenPart.Slot(rule: "", at: Timestamp(microseconds: 0))
+  }
 
   package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
     try fields.field("rule", &rule)

@@ -43,10 +43,6 @@ extension RideView {
         contacts.removeAll { $0.app == app && $0.owner == owner }
         contacts.append(OwnerContact(app: app, owner: owner, at: now))
       }
-      if let owner {
-        contacts.removeAll { $0.app == app && $0.owner == owner }
-        contacts.append(OwnerContact(app: app, owner: owner, at: now))
-      }
       return false
     case .card(let card):
       cards.removeAll { $0.target == card.target }

@@ -6,7 +6,9 @@ extension Bool: StoredValue {
     self = flag
   }
 
-  package func store(in json: inout [UInt8]) { json.append(contentsOf: (self ? "true" : "false").utf8) }
+  package func store(in json: inout [UInt8]) {
+    json.append(contentsOf: (self ? "true" : "false").utf8)
+  }
 }
 
 extension Int64: StoredValue {

@@ -35,7 +35,8 @@ enum Serve: Command {
     let listens = try Database.listens(context.environment)
     let service = try Service(
       conninfo: Database.conninfo(context.environment), apns: apns, rules: rules.ruleSet, log: log,
-      listens: listens && !isOnce, recording: Record.sample(context.environment), onSettled: { if isOnce { once.handle($0) } })
+      listens: listens && !isOnce, recording: Record.sample(context.environment),
+      onSettled: { if isOnce { once.handle($0) } })
     Reload.warn(service.credentials, apns, rules.ruleSet, at: service.now, log)
     let supervision = Supervision(context.environment, log)
     let signals = ServiceSignals(

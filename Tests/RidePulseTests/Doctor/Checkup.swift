@@ -20,7 +20,9 @@ struct Checkup: CustomStringConvertible {
   let checks: [CheckResult]
   let description: String
 
-  init(_ environment: [String: String], sourceLocation: Testing.SourceLocation = #_sourceLocation) throws {
+  init(_ environment: [String: String], sourceLocation: Testing.SourceLocation = #_sourceLocation)
+    throws
+  {
     let result = try Command.ridepulse(["doctor", "--format", "json"], environment, in: "/tmp")
     description = result.output + result.errors
     status = result.status

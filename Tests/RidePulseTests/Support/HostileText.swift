@@ -16,7 +16,9 @@ enum HostileText {
 
   /// Fails for any character that controls a terminal or hides from a reader; line feeds are our
   /// own.
-  static func expectTame(_ output: String, sourceLocation: Testing.SourceLocation = #_sourceLocation) {
+  static func expectTame(
+    _ output: String, sourceLocation: Testing.SourceLocation = #_sourceLocation
+  ) {
     let wild = output.unicodeScalars.filter { scalar in
       switch scalar.properties.generalCategory {
       case .control: scalar != "\n" && scalar != "\t"
