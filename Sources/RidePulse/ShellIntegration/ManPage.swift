@@ -185,6 +185,11 @@ enum EnvironmentList {
       ["RIDEPULSE_ADMIN_TOKEN"],
       "bearer token for the admin server's writing calls; without it they answer 403"
     ),
+    (["RIDEPULSE_RECORD"], "share of rides that serve records, such as 5% (default: off)"),
+    (
+      ["RIDEPULSE_RECORD_SALT"],
+      "secret of at least 16 bytes with which ridepulse record makes pseudonyms"
+    ),
     (
       ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"],
       "set by systemd; serve reports when it is ready, reloads or stops, and that its loops are running"
