@@ -7,7 +7,6 @@ import TestSupport
 final class NotifySink {
   /// The value for `NOTIFY_SOCKET`.
   let name: String
-  private let descriptor: Int32
   private let received = Received()
   private let source: any DispatchSourceRead
 
@@ -15,7 +14,6 @@ final class NotifySink {
   init(_ name: String) throws {
     self.name = name
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-    self.descriptor = descriptor
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     var bytes = Array(name.utf8)
@@ -32,13 +30,12 @@ final class NotifySink {
     source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
     let received = received
     source.setEventHandler { received.read(descriptor) }
+    // Dispatch may still watch the descriptor when a source is cancelled: closed earlier, it crashes.
+    source.setCancelHandler { _ = close(descriptor) }
     source.resume()
   }
 
-  deinit {
-    source.cancel()
-    close(descriptor)
-  }
+  deinit { source.cancel() }
 
   /// The datagrams received so far.
   var datagrams: [String] { received.datagrams.withLock { $0 } }
