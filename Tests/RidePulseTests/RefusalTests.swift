@@ -104,7 +104,8 @@ import Testing
   private func notifyAll(_ stage: Stage) async throws {
     try await stage.sql(
       """
-      select ridepulse.register_device(app, app || n, md5(app || n) || md5('x' || n))
+      insert into ridepulse.devices (app, owner_id, token)
+      select app, app || n, md5(app || n) || md5('x' || n)
       from generate_series(1, \(Self.rides)) n, unnest(array['customer', 'driver']) app;
       insert into ridepulse.rides (id, state, customer_id, driver_id, attributes)
       select 'r' || n, 'requested', 'customer' || n, 'driver' || n, '{"pickup_address": "A 1"}'
