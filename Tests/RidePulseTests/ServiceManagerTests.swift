@@ -23,6 +23,7 @@ import Testing
       server.hangUp()
       try await sink.receives("READY=1", after: 2)
       #expect(server.stop() == 0)
+      try await sink.receives("STOPPING=1", after: 3)
       #expect(sink.datagrams.count == 4)
       #expect(
         sink.words.map { $0.prefix { $0 != "=" } } == ["READY", "RELOADING", "READY", "STOPPING"])
