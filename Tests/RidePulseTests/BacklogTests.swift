@@ -113,14 +113,14 @@ import Testing
         """
         select ridepulse.register_device(app, left(app, 1) || n, md5(app || n) || md5(app || n))
         \(each), unnest(array['customer', 'driver']) app;
-        insert into ridepulse.rides (id, state, customer_id, driver_id)
-        select n::text, 'scheduled', 'c' || n, 'd' || n \(each)
+        insert into ridepulse.rides (id, state, customer_id, driver_id, attributes)
+        select n::text, 'scheduled', 'c' || n, 'd' || n, '{"eta_epoch": 1795248300}' \(each)
         """)
       for (index, step) in Self.steps.enumerated() {
         let event = step.hasPrefix("emit ") ? step.dropFirst(5) : nil
         try await stage.sql(
           event.map {
-            "select ridepulse.emit('\($0)', n::text, '{\"eta_epoch\": 1795248300}') \(each) where n > \(index)"
+            "select ridepulse.emit('\($0)', n::text) \(each) where n > \(index)"
           } ?? "update ridepulse.rides set \(step) where id::int > \(index)")
       }
       try await stage.sql("update ridepulse.events set created_at = created_at - interval '1 min'")
@@ -141,8 +141,11 @@ import Testing
         """)
       #expect(
         others == [
-          ["expired", "out_of_time", "1"], ["superseded", "superseded", "7"],
-          ["suppressed", "left_states", "44"], ["suppressed", "no_start_token", "8"],
+          // An offer and its escalation.
+          ["expired", "out_of_time", "2"], ["superseded", "superseded", "7"],
+          // The arrival with a PIN, of rides without one.
+          ["suppressed", "condition_false", "2"], ["suppressed", "left_states", "46"],
+          ["suppressed", "no_start_token", "8"],
         ])
     }
   }
