@@ -14,7 +14,7 @@ import Testing
         app: customer
         on: ping
         alert: { title: "{{ride.id}}" }
-        expires: 20s
+        expires: 90s
         topic: news
         at-most: { count: \(cap.count), per: \(Int(cap.seconds))s }
     """
@@ -49,7 +49,7 @@ import Testing
         try await Task.sleep(for: .milliseconds(delay))  // poll: the kill is to come at random
         server.kill9()
       }
-      try await stage.settled(within: .seconds(120))
+      try await stage.settled(within: .seconds(240))
       let events = rounds * owners * ridesOfOwner
       let verdicts = try await stage.rows(
         """
