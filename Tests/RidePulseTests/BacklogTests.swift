@@ -237,7 +237,7 @@ import Testing
     }
   }
 
-  @Test func `An event of 15 KB for 2,000 phones is stored once while APNs refuses`() async throws
+  @Test func `An event of 150 KB for 2,000 phones is stored once while APNs refuses`() async throws
   {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.states + Self.rule("remark"))
@@ -248,7 +248,7 @@ import Testing
         select ridepulse.register_device('customer', 'c1', md5(n::text) || md5(n::text))
         from generate_series(1, 2000) n;
         insert into ridepulse.rides (id, state, customer_id) values ('r1', 'requested', 'c1');
-        select ridepulse.emit('remark', 'r1', jsonb_build_object('text', repeat('x', 15000)))
+        select ridepulse.emit('remark', 'r1', jsonb_build_object('text', repeat('x', 150000)))
         """)
       let server = try Server(environment)
       let pending = "select count(*) from ridepulse.ledger where status = 'pending'"

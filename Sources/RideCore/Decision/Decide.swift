@@ -24,6 +24,8 @@ struct Decider {
   let recipients: RecipientResolver
   /// The ride whose values decisions show: the row, or a pseudo ride's stand-in without values.
   let ride: Ride?
+  /// The last context: thousands of pushes may wait for one event, whose data is parsed once.
+  private var lastContext: TemplateContext?
   /// The phones that this decision addresses.
   var phones: [Phone] = []
   var decision: Decision
@@ -186,12 +188,15 @@ struct Decider {
     decision.closed.append(entry)
   }
 
-  func context(_ event: RideEvent) -> TemplateContext? {
-    ride.map {
+  /// Returns the template context of an event; nil if the ride does not exist.
+  mutating func context(_ event: RideEvent) -> TemplateContext? {
+    if let lastContext, lastContext.event == event { return lastContext }
+    lastContext = ride.map {
       TemplateContext(
         ride: $0, attributes: attributes, event: event, now: now,
         hasRide: decision.view.ride != nil)
     }
+    return lastContext
   }
 
   /// Returns the template context of a push to a former owner: the row as it was for that owner.

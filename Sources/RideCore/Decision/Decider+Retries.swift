@@ -195,7 +195,8 @@ extension Decider {
 
   /// Returns the push with the row that its text shows, because the event that holds this row is
   /// consumed now.
-  private func showing(_ pending: PendingPush, until due: Timestamp? = nil) -> PendingPush {
+  private mutating func showing(_ pending: PendingPush, until due: Timestamp? = nil) -> PendingPush
+  {
     var pending = pending
     if let due { pending.due = due }
     guard recipients.haveChanged, pending.image == nil, let owner = pending.entry.owner,

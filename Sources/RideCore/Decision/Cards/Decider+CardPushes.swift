@@ -1,7 +1,7 @@
 // Pushes of type `liveactivity`, in the form that Apple documents.
 extension Decider {
   /// Returns the push that updates or ends a card.
-  func plan(
+  mutating func plan(
     _ update: CardStateMachine.CardUpdate, _ machine: inout CardStateMachine, _ card: Card,
     _ rule: CardRule,
     _ rendered: RenderedCard
@@ -49,7 +49,7 @@ extension Decider {
   }
 
   /// Returns the push that starts a card.
-  func start(
+  mutating func start(
     _ entry: LedgerEntry, _ start: StartToken, _ rule: CardRule, _ state: [UInt8],
     _ context: TemplateContext
   ) throws(Planner.Problem) -> PlannedPush {
@@ -114,7 +114,7 @@ extension Decider {
     return channel
   }
 
-  private func payload(
+  private mutating func payload(
     _ aps: [(key: String, json: [UInt8])], _ rule: CardRule, about event: RideEvent,
     _ locale: String?
   ) throws(Planner.Problem) -> [UInt8] {
@@ -144,7 +144,7 @@ extension Decider {
   }
 
   /// Returns an event's alert in the language of the owner's phone; nil if it can't be rendered.
-  private func rendered(_ event: RideEvent, _ rule: CardRule, on card: Card) -> [UInt8]? {
+  private mutating func rendered(_ event: RideEvent, _ rule: CardRule, on card: Card) -> [UInt8]? {
     guard let alert = rule.compiled.alerts[event.name], let context = context(event) else {
       return nil
     }
@@ -153,7 +153,7 @@ extension Decider {
   }
 
   /// Returns the content for one phone: the one for all, unless it has texts in several languages.
-  func content(
+  mutating func content(
     _ shared: RenderedCard, of rule: CardRule, for owner: OwnerID, _ installation: InstallationID?
   ) -> RenderedCard {
     guard rule.compiled.contentState.isLocalized else { return shared }
