@@ -89,9 +89,6 @@ extension RuleProblem: Comparable {
   }
 }
 
-/// A location in a rule file, a test, or a Swift file of the app.
-package typealias SourceLocation = FileLocation
-
 /// All problems of a rule directory, found in one run.
 package struct RuleProblems: Error, Hashable, Sendable, CustomStringConvertible {
   /// The problems, by file, line and column; at least one.

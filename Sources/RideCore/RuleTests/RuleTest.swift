@@ -2,7 +2,7 @@
 package struct RuleTest: Sendable {
   package var name: String
   /// Where it begins in its file.
-  package var location: FileLocation
+  package var location: SourceLocation
   package var scenario: Scenario
   /// The rules that are compared; nil means all.
   package var only: Set<String>?
@@ -11,7 +11,7 @@ package struct RuleTest: Sendable {
   /// What is not sent, and why.
   package var notSent: [ExpectedSilence] = []
 
-  package init(name: String, location: FileLocation, scenario: Scenario) {
+  package init(name: String, location: SourceLocation, scenario: Scenario) {
     self.name = name
     self.location = location
     self.scenario = scenario
@@ -20,7 +20,7 @@ package struct RuleTest: Sendable {
   /// What a test expects to be sent.
   package enum Expectation: Hashable, Sendable {
     /// Exactly these pushes.
-    case pushes([ExpectedPush], location: FileLocation)
+    case pushes([ExpectedPush], location: SourceLocation)
     /// Pushes in a rhythm, whatever they are.
     case rhythm(ExpectedRhythm)
   }
@@ -46,7 +46,7 @@ package struct RuleTest: Sendable {
 
 /// A push that a test expects, to all phones that it concerns.
 package struct ExpectedPush: Hashable, Sendable {
-  package var location: FileLocation
+  package var location: SourceLocation
   package var at: Timestamp
   package var rule: String
   /// Nil means any app of the rule.
@@ -66,7 +66,7 @@ package struct ExpectedPush: Hashable, Sendable {
   /// A part of the payload.
   package var payload: JSONValue?
 
-  package init(location: FileLocation, at: Timestamp, rule: String) {
+  package init(location: SourceLocation, at: Timestamp, rule: String) {
     self.location = location
     self.at = at
     self.rule = rule
@@ -75,7 +75,7 @@ package struct ExpectedPush: Hashable, Sendable {
 
 /// How often a test expects pushes.
 package struct ExpectedRhythm: Hashable, Sendable {
-  package var location: FileLocation
+  package var location: SourceLocation
   package var count: Int?
   /// The time from each push to the next.
   package var gap: Duration?
@@ -84,14 +84,14 @@ package struct ExpectedRhythm: Hashable, Sendable {
   /// The time of the last push at the latest.
   package var noneAfter: Timestamp?
 
-  package init(location: FileLocation) {
+  package init(location: SourceLocation) {
     self.location = location
   }
 }
 
 /// A push that a test expects not to be sent.
 package struct ExpectedSilence: Hashable, Sendable {
-  package var location: FileLocation
+  package var location: SourceLocation
   package var at: Timestamp
   package var rule: String
   /// Nil means any app of the rule.
@@ -101,7 +101,7 @@ package struct ExpectedSilence: Hashable, Sendable {
   /// The code of the reason, or a part of its text; nil means any.
   package var reason: String?
 
-  package init(location: FileLocation, at: Timestamp, rule: String) {
+  package init(location: SourceLocation, at: Timestamp, rule: String) {
     self.location = location
     self.at = at
     self.rule = rule

@@ -27,7 +27,7 @@ struct RuleTestComparison {
 
   // MARK: a list of pushes
 
-  private mutating func compare(_ expected: [ExpectedPush], _ location: FileLocation) {
+  private mutating func compare(_ expected: [ExpectedPush], _ location: SourceLocation) {
     // Exact ones first, so that a push that is late is not taken for one that is expected later.
     var open: [ExpectedPush] = []
     for push in expected where !take(push, where: { $0.isEmpty }) { open.append(push) }
@@ -235,7 +235,7 @@ struct RuleTestComparison {
   }
 
   private mutating func report(
-    _ kind: UnmetExpectation.Kind, _ location: FileLocation, _ rule: String?, _ message: String,
+    _ kind: UnmetExpectation.Kind, _ location: SourceLocation, _ rule: String?, _ message: String,
     differences: [UnmetExpectation.Difference] = [], additions: [String] = []
   ) {
     let source = rules.rules.first { $0.name == rule }?.source

@@ -27,7 +27,7 @@ package struct UnmetExpectation: Hashable, Sendable {
 
   package var kind: Kind
   /// Where the expectation is in the test's file.
-  package var location: FileLocation
+  package var location: SourceLocation
   /// The rule's name and where it is defined; nil if the expectation concerns several.
   package var rule: String?
   package var ruleSource: String?

@@ -1,5 +1,5 @@
-/// A location in a file; columns count Unicode scalars, as most editors do.
-package struct FileLocation: Hashable, Comparable, Sendable, CustomStringConvertible {
+/// A location in a rule file, a test, or a Swift file of the app; columns count Unicode scalars, as most editors do.
+package struct SourceLocation: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The line, from 1.
   package let line: Int
   /// The column, from 1.
@@ -10,7 +10,7 @@ package struct FileLocation: Hashable, Comparable, Sendable, CustomStringConvert
     self.column = column
   }
 
-  package static func < (left: FileLocation, right: FileLocation) -> Bool {
+  package static func < (left: SourceLocation, right: SourceLocation) -> Bool {
     (left.line, left.column) < (right.line, right.column)
   }
 
