@@ -35,7 +35,7 @@ extension Decider {
     let declined = decision.closed.declined
     var ended = 0
     for var pending in EventOrder.sorted(open, event: \.entry.event) {
-      if let reason = pending.excuse(declined) {
+      if let reason = pending.removeDeclined(declined) {
         close(pending.entry, .suppressed, .nothingToSee(reason))
       } else if isWithheld(pending) || ended >= OpenPart.size {
         decision.waiting.append(pending)
@@ -98,7 +98,7 @@ extension PendingPush {
   /// awaits none.
   ///
   /// One that never awaited a push is for an owner without a phone, and stays.
-  mutating func excuse(_ declined: [PushID: LedgerReason]) -> LedgerReason? {
+  mutating func removeDeclined(_ declined: [PushID: LedgerReason]) -> LedgerReason? {
     guard !declined.isEmpty, let awaited else { return nil }
     let left = awaited.filter { declined[$0] == nil }
     self.awaited = left
@@ -125,13 +125,13 @@ extension Settlement {
   /// seen.
   ///
   /// - Parameter alerts: the alerts that were held for the outcomes of the cards' pushes.
-  mutating func excuseEscalations(of alerts: [HeldAlert]) {
+  mutating func endEscalations(of alerts: [HeldAlert]) {
     if alerts.isEmpty || !memo.retries.contains(where: { $0.awaited != nil }) { return }
     let held = Set(alerts.map(\.entry.id))
     let declined = entries.filter { held.contains($0.id) }.declined
     var kept: [PendingPush] = []
     for var pending in memo.retries {
-      guard let reason = pending.excuse(declined) else {
+      guard let reason = pending.removeDeclined(declined) else {
         kept.append(pending)
         continue
       }

@@ -64,13 +64,8 @@ extension Decider {
       entry.id = pushID(rule, event, phone.token, app)
       entry.phone = phone.id
       entry.tokenSuffix = String(phone.token.suffix(6))
-      let closed = decision.closed.count
-      let isSent = fire(firing, &planner, entry, phone, person.image)
-      if isSent, rule.escalation != nil,
-        !decision.closed.dropFirst(closed).contains(where: \.isDeclined)
-      {
-        awaited.append(entry.id)
-      }
+      let mayBeSeen = fire(firing, &planner, entry, phone, person.image)
+      if mayBeSeen, rule.escalation != nil { awaited.append(entry.id) }
     }
     let hasNoPhone = entry.phone == nil && isFirstPart && !hasPhone(owner, app, isFurther)
     if hasNoPhone { close(entry, .suppressed, .noPhone(of: app)) }
@@ -98,6 +93,7 @@ extension Decider {
       close(entry, .suppressed, reason)
       return false
     }
+    let closed = decision.closed.count
     let cards = cards(showing: entry.event, on: phone, insteadOf: rule)
     let starts = cards.isEmpty && rule.yieldsToCard ? starts(on: phone) : []
     if cards.isEmpty, starts.isEmpty {
@@ -106,7 +102,7 @@ extension Decider {
       planner.setCollapseID(of: &entry)
       hold(entry, cards, starts, by: rule)
     }
-    return true
+    return !decision.closed.dropFirst(closed).contains(where: \.isDeclined)
   }
 
   /// Returns the planner of a rule's pushes, whose texts show a former row if there is an image of it.

@@ -2,7 +2,7 @@
 extension Decider {
   /// Returns when the `wait` of a rule after an event is over; nil if it has none, or if it is over.
   ///
-  /// All parts of a pass go by the time of the first: a firing waits for all of its phones, or for
+  /// All parts of a pass use the time of the first part: a firing waits for all of its phones, or for
   /// none.
   func wait(of rule: CompiledRule, after event: RideEvent) -> Timestamp? {
     guard let wait = rule.wait else { return nil }

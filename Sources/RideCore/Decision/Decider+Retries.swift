@@ -49,7 +49,7 @@ extension Decider {
     holdBack(waiting)
   }
 
-  /// Returns whether it is still to be decided if a push is sent at all: it takes no other's place.
+  /// Returns whether it is still undecided if a push will be sent; such a push supersedes no other.
   private func isUndecided(_ pending: PendingPush) -> Bool {
     let entry = pending.entry
     return entry.reason?.code.withholds == true || lacksPermit(entry)
@@ -80,8 +80,8 @@ extension Decider {
   /// Decides a push whose `wait` is over, as far as the ride's state and its rule's `if` are
   /// concerned; returns whether it may leave, and closes the entry if not.
   ///
-  /// This is asked for all phones of a firing together: whatever keeps one of them back after that,
-  /// it is not asked again, when the rule may have remembered the firing of the others.
+  /// All phones of a firing are checked together. A phone that is kept back afterwards is not checked
+  /// again: by then the rule may have remembered the firing for the others.
   private mutating func endWait(of entry: LedgerEntry, _ phones: [Int64: Phone]) -> Bool {
     let phone = entry.phone.flatMap { phones[$0] }
     guard let rule = configuration.rules.rule(named: entry.rule),

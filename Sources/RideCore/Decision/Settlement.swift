@@ -129,7 +129,7 @@ extension Decision {
       settlement.memo.part?.shown[card.rawValue, default: []].append(event.id)
     }
     settlement.settle(held, alerts, CollapseIndex(held.isEmpty ? [] : pushes), now: now)
-    settlement.excuseEscalations(of: held)
+    settlement.endEscalations(of: held)
     if view.phones.contains(where: { $0.problem?.probe != nil }) {
       settlement.releaseProbes(of: view)
     }

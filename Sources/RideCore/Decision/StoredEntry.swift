@@ -1,11 +1,9 @@
 // Ledger entries, events and cards as parts of a memo's JSON.
 
 extension LedgerEntry: StoredObject {
-  package static var blank: LedgerEntry {
-    LedgerEntry(
-      id: PushID(of: ""), event: .blank, rule: "", app: .customer, pushType: .alert,
-      status: .pending, attempts: 0)
-  }
+  package static let blank = LedgerEntry(
+    id: PushID(of: ""), event: .blank, rule: "", app: .customer, pushType: .alert,
+    status: .pending, attempts: 0)
 
   package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
     try fields.field("id", &id)
@@ -107,12 +105,11 @@ private struct StoredImage: StoredObject {
 }
 
 extension CardMemo: StoredObject {
-  package static var blank: CardMemo {
-    let start = Timestamp(microseconds: 0)
-    return CardMemo(
-      of: Card(.activity(0), app: .customer, ownerID: "", token: "", registeredAt: start),
-      now: start)
-  }
+  package static let blank = CardMemo(
+    of: Card(
+      .activity(0), app: .customer, ownerID: "", token: "",
+      registeredAt: Timestamp(microseconds: 0)),
+    now: Timestamp(microseconds: 0))
 
   package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
     try fields.field("since", &since)

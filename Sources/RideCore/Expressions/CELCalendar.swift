@@ -21,6 +21,11 @@ struct CELCalendar {
     }
     self.days = days
     self.second = second
+    (year, month, day) = Self.date(ofDay: days)
+  }
+
+  /// Returns the date of a day since 1970-01-01.
+  static func date(ofDay days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     // Counted from March of year 0, so that a leap day is the last day of a year; 400 years repeat.
     let since = days + 719_468
     let era = (since >= 0 ? since : since - 146_096) / 146_097
@@ -28,10 +33,10 @@ struct CELCalendar {
     let yearOfEra =
       (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let month = (5 * dayOfYear + 2) / 153
-    day = dayOfYear - (153 * month + 2) / 5 + 1
-    self.month = month < 10 ? month + 3 : month - 9
-    year = yearOfEra + era * 400 + (self.month <= 2 ? 1 : 0)
+    let shifted = (5 * dayOfYear + 2) / 153
+    let month = shifted < 10 ? shifted + 3 : shifted - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    return (year, month, dayOfYear - (153 * shifted + 2) / 5 + 1)
   }
 
   /// From 0, which is Sunday.

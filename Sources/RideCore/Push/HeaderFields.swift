@@ -76,13 +76,5 @@ extension [UInt8] {
   }
 
   /// Appends a number in decimal digits; a negative number counts as 0.
-  mutating func append(decimal number: Int64) {
-    let start = count
-    var rest = Swift.max(0, number)
-    repeat {
-      append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-      rest /= 10
-    } while rest > 0
-    self[start...].reverse()
-  }
+  mutating func append(decimal number: Int64) { append(json: Swift.max(0, number)) }
 }

@@ -2,8 +2,6 @@
 
 extension JSONValue {
   static func micros(_ time: Timestamp) -> JSONValue { .integer(time.microseconds) }
-
-  fileprivate static func text(_ text: String?) -> JSONValue? { text.map { .string($0) } }
 }
 
 extension [String: JSONValue] {

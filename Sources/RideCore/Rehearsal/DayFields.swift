@@ -43,9 +43,9 @@ struct DayFields {
     self.members = members
     if members.count <= known.count, members.keys.allSatisfy(known.contains) { return }
     guard let key = members.keys.filter({ !known.contains($0) }).min() else { return }
-    let near = nearestWord(to: key, among: known).map { "; did you mean \($0)?" } ?? ""
     throw DayProblem(
-      line: line, place: path, "the unknown key \(key.quotedBrief)" + near,
+      line: line, place: path,
+      "the unknown key \(key.quotedBrief)" + suggestion(for: key, among: known),
       expected: "one of " + known.joined(separator: ", "))
   }
 
@@ -113,9 +113,8 @@ struct DayFields {
     guard let text = try text(key) else { return nil }
     if let word = Word(rawValue: text) { return word }
     let known = Word.allCases.map(\.rawValue)
-    let near = nearestWord(to: text, among: known).map { "; did you mean \($0)?" } ?? ""
     throw problem(
-      key, "\(text.quotedBrief) is not known" + near,
+      key, "\(text.quotedBrief) is not known" + suggestion(for: text, among: known),
       expected: "one of " + known.joined(separator: ", "))
   }
 }
@@ -127,7 +126,7 @@ extension JSONValue {
     case .object: "an object"
     case .array: "a list"
     case .string(let text): text.quotedBrief
-    default: String(decoding: json, as: UTF8.self)
+    default: text
     }
   }
 }

@@ -78,12 +78,7 @@ final class DayPeople {
     let key = PhoneOwner(app, owner)
     contacts[key] = now
     guard var own = phones[key] else { return }
-    for index in own.indices {
-      let other = own[index].installationID
-      if installation == nil || other == nil || installation == other {
-        own[index].contactedAt = now
-      }
-    }
+    for index in own.indices where own[index].mayBe(installation) { own[index].contactedAt = now }
     phones[key] = own
   }
 
@@ -217,7 +212,7 @@ extension RideView {
       for person in ride.participants { add(person.app, person.ownerID) }
     }
     for event in events {
-      for row in [event.people?.former].compactMap(\.self) {
+      if let row = event.people?.former {
         for app in apps { add(app, RecipientResolver.owner(app, row)) }
       }
       add(.customer, event.people?.customer)

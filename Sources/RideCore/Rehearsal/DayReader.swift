@@ -28,14 +28,10 @@ package struct DayReader: Sendable {
 
   package init() {}
 
-  /// Reads the next line; nil for the header and for an empty line.
-  package mutating func read(_ text: [UInt8]) throws(DayProblem) -> DayLine? {
-    try read(text, of: .whole)
-  }
-
-  /// Reads the next line; nil also for one about a ride of another part, which may stay unparsed.
+  /// Reads the next line; nil for the header, for an empty line, and for one about a ride of another
+  /// part, which may stay unparsed.
   package mutating func read(
-    _ text: [UInt8], of part: DayPart
+    _ text: [UInt8], of part: DayPart = .whole
   ) throws(DayProblem) -> DayLine? {
     lines += 1
     if part.count > 1, header != nil, let scan = DayScan(text), !part.has(scan.ride) {
@@ -63,15 +59,14 @@ package struct DayReader: Sendable {
     last = at
   }
 
-  /// Passes over a line that is of no interest to the caller, unread.
+  /// Counts a line without reading it.
   package mutating func skip() { lines += 1 }
 
   private func parse(_ text: [UInt8]) throws(DayProblem) -> JSONValue {
     do throws(JSONParser.Fault) {
       return try JSONParser.parse(text, depthLimit: 100)
     } catch {
-      let before = text[..<min(error.offset, text.count)]
-      let column = String(decoding: before, as: UTF8.self).unicodeScalars.count + 1
+      let column = SourceLocation(ofByte: error.offset, in: text).column
       throw DayProblem(line: lines, place: "column \(column)", "not JSON: \(error.what)")
     }
   }

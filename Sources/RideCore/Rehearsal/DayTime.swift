@@ -7,7 +7,7 @@ package enum DayTime {
     let rest = instant.microseconds - seconds * 1_000_000
     let day = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
     let second = seconds - day * 86_400
-    let (year, month, date) = civil(day)
+    let (year, month, date) = CELCalendar.date(ofDay: day)
     var text = padded(year, 4) + "-" + padded(month, 2) + "-" + padded(date, 2) + "T"
     text += padded(second / 3600, 2) + ":" + padded(second / 60 % 60, 2)
     text += ":" + padded(second % 60, 2)
@@ -40,7 +40,8 @@ package enum DayTime {
     guard marks.allSatisfy({ text[$0.0] == UInt8(ascii: $0.1) }),
       let year = number(0, 4), let month = number(5, 2), let date = number(8, 2),
       let hour = number(11, 2), let minute = number(14, 2), let second = number(17, 2),
-      year > 0, (1...12).contains(month), date > 0, hour < 24, minute < 60, second < 60
+      year > 0, (1...12).contains(month), hour < 24, minute < 60, second < 60,
+      date > 0, date <= CELCalendar.days(inMonth: month, of: year)
     else { return nil }
     var micro: Int64 = 0
     if text.count > 20 {
@@ -51,31 +52,8 @@ package enum DayTime {
       micro = fraction
       for _ in places..<6 { micro *= 10 }
     }
-    let day = days(year, month, date)
-    // A date such as 30 February is another day's.
-    guard civil(day) == (year, month, date) else { return nil }
+    let day = CELCalendar.days(toYear: year, month: month, day: date)
     let seconds = day * 86_400 + hour * 3600 + minute * 60 + second
     return Timestamp(microseconds: seconds * 1_000_000 + micro)
-  }
-
-  /// Returns the days since 1970 of a Gregorian date. Years begin in March, so that a leap day is
-  /// the last one.
-  private static func days(_ year: Int64, _ month: Int64, _ date: Int64) -> Int64 {
-    let year = month <= 2 ? year - 1 : year
-    let era = (year >= 0 ? year : year - 399) / 400
-    let ofEra = year - era * 400
-    let ofYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + date - 1
-    return era * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 719_468
-  }
-
-  private static func civil(_ days: Int64) -> (year: Int64, month: Int64, date: Int64) {
-    let days = days + 719_468
-    let era = (days >= 0 ? days : days - 146_096) / 146_097
-    let ofEra = days - era * 146_097
-    let year = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
-    let ofYear = ofEra - (365 * year + year / 4 - year / 100)
-    let month = (5 * ofYear + 2) / 153
-    let date = ofYear - (153 * month + 2) / 5 + 1
-    return (year + era * 400 + (month >= 10 ? 1 : 0), month + (month < 10 ? 3 : -9), date)
   }
 }

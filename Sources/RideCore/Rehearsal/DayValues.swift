@@ -103,13 +103,7 @@ extension DayOutcome {
       }
       self.priority = priority
     }
-    if let name = try fields.text("card") {
-      guard let event = CardEvent(rawValue: name) else {
-        throw fields.problem(
-          "card", "\(name.quotedBrief) is not known", expected: "start, update or end")
-      }
-      cardEvent = event
-    }
+    cardEvent = try fields.word("card", CardEvent.self)
   }
 }
 
@@ -117,28 +111,8 @@ extension DayRide {
   /// Returns the row after the line.
   func applied(to old: Ride?) -> Ride {
     var ride = old ?? Ride(id: id, state: nil)
-    for column in columns {
-      if case .attributes(let values) = column {
-        ride.merge(values)
-      } else {
-        ride.set(column)
-      }
-    }
+    for column in columns { ride.set(column) }
     if let participants { ride.participants = participants }
     return ride
-  }
-}
-
-extension Ride {
-  /// Sets attributes as `set` does, without Foundation: a day changes them hundreds of thousands of
-  /// times.
-  fileprivate mutating func merge(_ values: [String: JSONValue]) {
-    var members: [String: JSONValue] = [:]
-    if case .object(let present)? = JSONValue(json: attributes.utf8) { members = present }
-    let all = members.merging(values) { _, new in new }
-    if all == members { return }
-    var text: [UInt8] = []
-    text.append(json: .object(all))
-    attributes = String(decoding: text, as: UTF8.self)
   }
 }

@@ -132,7 +132,7 @@ extension DayOutcome {
 }
 
 extension JSONValue {
-  fileprivate static func text(_ text: String?) -> JSONValue? { text.map { .string($0) } }
+  static func text(_ text: String?) -> JSONValue? { text.map { .string($0) } }
   fileprivate static func orNull(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
   fileprivate static func time(_ time: Timestamp) -> JSONValue { .string(DayTime.text(time)) }
 }

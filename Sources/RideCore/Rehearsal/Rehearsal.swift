@@ -1,7 +1,7 @@
 /// Replays a recorded day, or a part of its rides, by one or two sets of rules.
 ///
-/// It reads the day line by line and holds only the rides that go on, besides the rows. A class,
-/// because two replays share its people; each part of a day has its own.
+/// It reads the day line by line, and keeps the replay state only of rides that are not over, and the
+/// row of each ride. A class, because two replays share its people; each part of a day has its own.
 package final class Rehearsal {
   package struct Options: Sendable {
     package var answers = DayAnswers.accepted
@@ -81,11 +81,11 @@ package final class Rehearsal {
   }
 
   /// Returns whether this part of the day replays a ride.
-  package func has(_ ride: RideID) -> Bool {
+  private func has(_ ride: RideID) -> Bool {
     options.part.has(ride.text.utf8)
   }
 
-  /// Takes what the next line of the day states.
+  /// Applies the next line of the day.
   package func add(_ line: DayLine, number: Int) throws(DayProblem) {
     switch line.content {
     case .answer: return
@@ -216,7 +216,7 @@ extension Rehearsal {
     if InternalEvent(rawValue: event.name) != nil { return }
     let id = Int64(number) << 10
     guard let ride = event.ride else {
-      let data = String(decoding: event.data.json, as: UTF8.self)
+      let data = event.data.text
       for (index, personal) in PersonalEvent.split(data, apps: apps).enumerated() {
         let ride = RideID(ofPerson: personal.ownerID, app: personal.app)
         guard has(ride) else { continue }
@@ -236,7 +236,7 @@ extension Rehearsal {
         expected: "a ride line of it before")
     }
     var emitted = RideEvent(
-      id: id, name: event.name, at: now, data: String(decoding: event.data.json, as: UTF8.self))
+      id: id, name: event.name, at: now, data: event.data.text)
     emitted.people = EventPeople(customer: row.ride?.customerID, driver: row.ride?.driverID)
     change(ride, at: now) { view in
       view.events.append(emitted)

@@ -66,10 +66,13 @@ package struct RehearsalFigures: Hashable, Sendable {
   package var pushes: Int { byRule.values.reduce(0) { $0 + $1.pushes } }
 
   package mutating func breach(_ promise: Promise, _ example: String) {
-    var breach = breaches[promise] ?? Breach(count: 0, example: example)
-    breach.count += 1
-    breach.example = min(breach.example, example)
-    breaches[promise] = breach
+    add(Breach(count: 1, example: example), promise)
+  }
+
+  private mutating func add(_ breach: Breach, _ promise: Promise) {
+    guard let own = breaches[promise] else { return breaches[promise] = breach }
+    breaches[promise] = Breach(
+      count: own.count + breach.count, example: min(own.example, breach.example))
   }
 
   /// Adds the figures of another part of the day.
@@ -89,15 +92,7 @@ package struct RehearsalFigures: Hashable, Sendable {
     byOwnerHour.merge(other.byOwnerHour, uniquingKeysWith: +)
     overBudgetPushes += other.overBudgetPushes
     overBudgetCards += other.overBudgetCards
-    for (promise, breach) in other.breaches {
-      guard var own = breaches[promise] else {
-        breaches[promise] = breach
-        continue
-      }
-      own.count += breach.count
-      own.example = min(own.example, breach.example)
-      breaches[promise] = own
-    }
+    for (promise, breach) in other.breaches { add(breach, promise) }
   }
 
   /// Returns the smallest number that at least a share of the rides do not exceed.

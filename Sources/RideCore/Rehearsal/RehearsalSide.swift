@@ -1,4 +1,4 @@
-/// What a replay of a day does not know by itself.
+/// The people, APNs answers and retry spread of a rehearsal.
 struct RehearsalWorld: ReplayWorld {
   let people: DayPeople
   var states: TokenStates
@@ -216,11 +216,9 @@ struct RehearsalSide {
       return
     }
     let id = PushID(of: "card", ride.text, token.token, token.attributesType)
-    var card = Card(
-      .activity(Int64(truncatingIfNeeded: id.bits & 0x7fff_ffff_ffff_ffff)), app: token.app,
-      ownerID: token.ownerID, token: id.description.replacing("-", with: ""),
-      environment: token.environment, registeredAt: step.now + .seconds(1))
-    card.installationID = token.installationID
+    let card = Card(
+      startedBy: token, id: Int64(truncatingIfNeeded: id.bits & 0x7fff_ffff_ffff_ffff), token: id,
+      at: step.now + .seconds(1))
     replay.add(.card(card), to: step.ride, at: step.now + .seconds(1))
   }
 

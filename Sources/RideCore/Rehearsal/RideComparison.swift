@@ -20,8 +20,6 @@ struct RideComparison {
   private var before: [SentPush] = []
   private var after: [SentPush] = []
 
-  var isEmpty: Bool { before.isEmpty && after.isEmpty }
-
   /// How much later or earlier a recorded push may have been sent than the replay sends it.
   private static let tolerance: Duration = .seconds(90)
 

@@ -139,10 +139,9 @@ extension InventedRide {
             + "requested,driver_assigned@2m,driver_arrived@10m")
       }
       guard rules.knownEvents.contains(name) else {
-        let near = nearestWord(to: name, among: rules.knownEvents.sorted())
         throw Problem(
           description: "\(name) is no state or event of the rule files"
-            + (near.map { "; did you mean \($0)?" } ?? ""))
+            + suggestion(for: name, among: rules.knownEvents.sorted()))
       }
       let last = words.last?.after
       var after = last.map { $0 + Self.usualPause } ?? .zero

@@ -1,4 +1,4 @@
-/// What a replay does not know by itself: the data of people, and what APNs answers.
+/// The inputs of a replay from outside its rides: the data of people, and APNs' answers.
 package protocol ReplayWorld {
   /// Completes a ride's data before a decision, as a claim reads them.
   mutating func claim(_ view: inout RideView)

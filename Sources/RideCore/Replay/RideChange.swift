@@ -50,7 +50,7 @@ extension RideView {
       let name = InternalEvent.cardRegistered.rawValue
       append(RideEvent(id: id, name: name, at: now), former: nil)
       return true
-    // The replay knows what was sent, and what APNs answers.
+    // `RideReplay` handles these itself.
     case .seen, .answer: return false
     }
   }
@@ -79,7 +79,7 @@ extension RideView {
 
 extension Phone {
   /// Returns whether a contact may have been this phone's: unless both name other installations.
-  fileprivate func mayBe(_ installation: InstallationID?) -> Bool {
+  func mayBe(_ installation: InstallationID?) -> Bool {
     guard let installation, let installationID else { return true }
     return installation == installationID
   }

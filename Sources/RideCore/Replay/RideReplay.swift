@@ -111,7 +111,7 @@ package struct RideReplay: Sendable {
     return Step(now: now, ride: ride, decision: decision, settlement: settlement)
   }
 
-  // A replay of a whole day holds only the rides that go on: they come and leave on the way.
+  // A replay of a whole day holds only rides that are not over: they are added and removed on the way.
 
   /// Adds a ride without anything to decide; returns its place.
   package mutating func insert(_ view: RideView) -> Int {
@@ -272,7 +272,7 @@ private struct ScriptedAnswer: Sendable {
   }
 }
 
-/// The pushes of the last firing of each rule, of which a script may report receipts.
+/// The pushes of each rule's last firing, for the receipts of a script.
 private struct SentPushes: Sendable {
   private struct Key: Hashable, Sendable {
     var ride: Int

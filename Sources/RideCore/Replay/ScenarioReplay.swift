@@ -25,12 +25,9 @@ package struct ScenarioReplay: Sendable {
       let token = scenario.view.startTokens.first(where: { $0.id == id })
     else { return }
     nextCard += 1
-    var card = Card(
-      .activity(nextCard), app: token.app, ownerID: token.ownerID,
-      token: PushID(of: "story card", "\(nextCard)").description.replacing("-", with: "")
-        .lowercased(),
-      environment: token.environment, registeredAt: now + .seconds(1))
-    card.installationID = token.installationID
+    let card = Card(
+      startedBy: token, id: nextCard, token: PushID(of: "story card", "\(nextCard)"),
+      at: now + .seconds(1))
     cards.append(card)
     replay.add(.card(card), to: 0, at: now + .seconds(1))
   }
@@ -52,5 +49,16 @@ package struct ScenarioReplay: Sendable {
       return scenario.view.startTokens.first { $0.id == id }?.installationID
     }
     return entry.card.flatMap { target in cards.first { $0.target == target }?.installationID }
+  }
+}
+
+extension Card {
+  /// Creates the card that the app registers after a push with a start token has started it.
+  init(startedBy start: StartToken, id: Int64, token: PushID, at now: Timestamp) {
+    self.init(
+      .activity(id), app: start.app, ownerID: start.ownerID,
+      token: token.description.replacing("-", with: ""), environment: start.environment,
+      registeredAt: now)
+    installationID = start.installationID
   }
 }

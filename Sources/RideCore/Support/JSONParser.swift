@@ -109,9 +109,9 @@ package struct JSONParser {
     return elements
   }
 
-  private mutating func word(_ word: StaticString, _ value: JSONValue) throws(Fault) -> JSONValue {
-    let end = index + word.utf8CodeUnitCount
-    guard end <= text.count, text[index..<end].elementsEqual("\(word)".utf8) else {
+  private mutating func word(_ word: String, _ value: JSONValue) throws(Fault) -> JSONValue {
+    let end = index + word.utf8.count
+    guard end <= text.count, text[index..<end].elementsEqual(word.utf8) else {
       throw fault("a value is expected")
     }
     index = end
@@ -239,10 +239,7 @@ extension JSONParser {
 extension JSONParser.Fault {
   /// The line and column of the error, as an editor shows them; columns count Unicode scalars.
   package func place(in text: [UInt8]) -> String {
-    let before = text[..<offset]
-    let line = before.count { $0 == 10 } + 1
-    let start = before.lastIndex(of: 10).map { $0 + 1 } ?? 0
-    let column = String(decoding: text[start..<offset], as: UTF8.self).unicodeScalars.count + 1
-    return "line \(line), column \(column)"
+    let location = SourceLocation(ofByte: offset, in: text)
+    return "line \(location.line), column \(location.column)"
   }
 }

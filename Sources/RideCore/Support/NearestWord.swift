@@ -16,6 +16,11 @@ package func nearestWord(to word: String, among known: some Sequence<String>) ->
   return best?.word
 }
 
+/// Returns `; did you mean X?`, or an empty text if no known word is near.
+package func suggestion(for word: String, among known: some Sequence<String>) -> String {
+  nearestWord(to: word, among: known).map { "; did you mean \($0)?" } ?? ""
+}
+
 /// Returns the number of letters to change to turn one word into the other; swapping two adjacent
 /// letters counts as one.
 private func editDistance(_ left: [Character], _ right: [Character]) -> Int {

@@ -10,6 +10,15 @@ package struct SourceLocation: Hashable, Comparable, Sendable, CustomStringConve
     self.column = column
   }
 
+  /// Creates the location of a byte in a UTF-8 text.
+  package init(ofByte offset: Int, in text: [UInt8]) {
+    let before = text.prefix(max(0, offset))
+    let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    self.init(
+      line: before.count { $0 == UInt8(ascii: "\n") } + 1,
+      column: String(decoding: before[start...], as: UTF8.self).unicodeScalars.count + 1)
+  }
+
   package static func < (left: SourceLocation, right: SourceLocation) -> Bool {
     (left.line, left.column) < (right.line, right.column)
   }

@@ -27,9 +27,8 @@ package struct StoredFault: Error, Hashable, CustomStringConvertible {
   package init(_ found: String) { self.found = found }
 
   /// - Parameter what: what the value should be, such as `a UUID`.
-  init(_ value: JSONValue?, isNot what: String) {
-    let text = value.map { String(decoding: $0.json, as: UTF8.self).brief(bytes: 60) }
-    self.init("\(text ?? "nothing") is not \(what)")
+  init(_ value: JSONValue, isNot what: String) {
+    self.init("\(String(decoding: value.json, as: UTF8.self).brief(bytes: 60)) is not \(what)")
   }
 
   package var description: String {
@@ -52,16 +51,10 @@ package protocol StoredFields {
   mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value?) throws(StoredFault)
 
   /// A list or dictionary that is there if it is not empty.
-  mutating func parts<Values: StoredValue & Collection & ExpressibleByEmpty>(
+  mutating func parts<Values: StoredValue & Collection>(
     _ key: String, _ values: inout Values
   ) throws(StoredFault)
 }
-
-/// A collection that can be created without elements.
-package protocol ExpressibleByEmpty { init() }
-
-extension Array: ExpressibleByEmpty {}
-extension Dictionary: ExpressibleByEmpty {}
 
 extension StoredObject {
   package init(stored: JSONValue) throws(StoredFault) {
@@ -117,7 +110,7 @@ struct FieldReader: StoredFields {
     value = try Self.read(stored, key) as Value
   }
 
-  mutating func parts<Values: StoredValue & Collection & ExpressibleByEmpty>(
+  mutating func parts<Values: StoredValue & Collection>(
     _ key: String, _ values: inout Values
   ) throws(StoredFault) {
     guard let stored = members[key], stored != .null else { return }
@@ -142,7 +135,7 @@ struct FieldWriter: StoredFields {
   /// Appends an object with the fields that the function writes.
   static func object(in json: inout [UInt8], _ write: (inout FieldWriter) -> Void) {
     var fields = FieldWriter()
-    // Without a copy: while it writes, the fields alone own the bytes.
+    // Swapping avoids a copy: only `fields` owns the bytes while it writes.
     swap(&fields.json, &json)
     fields.json.append(UInt8(ascii: "{"))
     write(&fields)
@@ -161,7 +154,7 @@ struct FieldWriter: StoredFields {
     if var value { field(key, &value) }
   }
 
-  mutating func parts<Values: StoredValue & Collection & ExpressibleByEmpty>(
+  mutating func parts<Values: StoredValue & Collection>(
     _ key: String, _ values: inout Values
   ) {
     if !values.isEmpty { field(key, &values) }

@@ -10,11 +10,6 @@ func padded(_ text: String, to width: Int) -> String {
   text + String(repeating: " ", count: max(0, width - text.count))
 }
 
-/// Returns `; did you mean X?`, or an empty text if no known word is near.
-func suggestion(for word: String, among known: some Sequence<String>) -> String {
-  nearestWord(to: word, among: known).map { "; did you mean \($0)?" } ?? ""
-}
-
 /// Formats parts of a ledger row for people.
 enum LedgerText {
   /// The rule's name, or words for an event that no rule file declares.

@@ -52,11 +52,10 @@ package struct ContractComparison {
   ) {
     (self.sources, self.states, self.rule, self.places) = (sources, states, rule, places)
     guard let type = sources.attributesType(contract.typeName) else {
-      let near = nearestWord(to: contract.typeName, among: sources.structs)
       report(
         .unchecked, nil,
         "no struct \(contract.typeName), which \(rule) names"
-          + (near.map { "; did you mean \($0)?" } ?? ""))
+          + suggestion(for: contract.typeName, among: sources.structs))
       return
     }
     if startsByPush { compare(contract.attributes, ["attributes"], with: type, depth: 0) }
@@ -111,11 +110,10 @@ package struct ContractComparison {
     let known = keys.values.sorted()
     for key in fields.keys.sorted() where !known.contains(key) {
       let field = name(path + [key])
-      let near = nearestWord(to: key.filter { $0 != "_" }, among: known)
       report(
         .warning, type.place,
         "\(type.name) has no property for \(field.text) of \(field.place): the app ignores it"
-          + (near.map { "; did you mean \($0)?" } ?? ""))
+          + suggestion(for: key.filter { $0 != "_" }, among: known))
     }
   }
 

@@ -26,7 +26,7 @@ package struct StringCatalog: Sendable {
       root = try JSONParser.parse(bytes, depthLimit: Self.depthLimit)
     } catch {
       throw RuleProblem(
-        file: file, location: Self.location(of: error.offset, in: bytes), found: error.what,
+        file: file, location: SourceLocation(ofByte: error.offset, in: bytes), found: error.what,
         expected: "JSON, as Xcode writes a String Catalog")
     }
     guard case .string(let source)? = root["sourceLanguage"],
@@ -68,13 +68,6 @@ package struct StringCatalog: Sendable {
     for case .object(let forms) in kinds.values {
       for form in forms.values { collect(form, &texts) }
     }
-  }
-
-  private static func location(of offset: Int, in bytes: [UInt8]) -> SourceLocation {
-    let before = bytes.prefix(offset)
-    let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-    let column = String(decoding: before[start...], as: UTF8.self).unicodeScalars.count + 1
-    return SourceLocation(line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: column)
   }
 }
 

@@ -34,11 +34,7 @@ struct SourceText {
 
   /// Returns the location of a byte.
   func location(ofByte offset: Int) -> SourceLocation {
-    let before = bytes.prefix(max(0, offset))
-    let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-    return SourceLocation(
-      line: before.count { $0 == UInt8(ascii: "\n") } + 1,
-      column: String(decoding: before[start...], as: UTF8.self).unicodeScalars.count + 1)
+    SourceLocation(ofByte: offset, in: bytes)
   }
 
   private static func firstBadByte(_ line: ArraySlice<UInt8>) -> (column: Int, byte: UInt8) {
