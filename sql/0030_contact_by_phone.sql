@@ -22,8 +22,6 @@ comment on column ridepulse.installation_contacts.contacted_at is
 -- A row of before has null, which is right: none of its contacts named an installation.
 alter table ridepulse.contacts add column unnamed_at timestamptz;
 
-comment on table ridepulse.contacts is
-  'The last contact of each owner''s phones with the app''s backend.';
 comment on column ridepulse.contacts.unnamed_at is
   'The last contact that named no installation, -infinity for none; null if it is contacted_at.';
 

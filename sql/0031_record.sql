@@ -1,5 +1,5 @@
--- What sampled rides read and what came of it, for `ridepulse record`.
--- Contract: docs/rehearse.md; reasons: docs/decisions/0066-recording.md.
+-- What sampled rides read, and the outcome, for `ridepulse record`.
+-- Contract: docs/record.md; reasons: docs/decisions/0066-recording.md.
 
 alter table ridepulse.retention add column recorded interval not null default '7 days'
   check (recorded >= interval '1 day');
@@ -21,8 +21,8 @@ create table ridepulse.recorded (
 create index recorded_by_time on ridepulse.recorded (from_at, fence);
 
 comment on table ridepulse.recorded is
-  'One row for each pass of a sampled ride: what the decision read, and what came of it. Partitioned '
-  'by day.';
+  'One row for each pass of a sampled ride: what the decision read, and the outcome. Partitioned by '
+  'day.';
 comment on column ridepulse.recorded.ride_id is 'The ride.';
 comment on column ridepulse.recorded.fence is
   'The claim''s fence: the order of a ride''s passes.';
@@ -41,7 +41,7 @@ create table ridepulse.recorded_default partition of ridepulse.recorded default;
 
 comment on table ridepulse.recorded_default is 'Recorded passes whose day has no partition.';
 
--- Waits at most 0.1 s for a lock and leaves the rest to the next call, as ridepulse.rotate_ledger.
+-- Waits at most 0.1 s for a lock and leaves the rest to the next call, like ridepulse.rotate_ledger.
 create function ridepulse.rotate_recorded() returns table (action text, object text)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp set timezone = 'UTC' set datestyle = 'ISO, YMD'
@@ -111,7 +111,7 @@ create function ridepulse.forget_recorded(p ridepulse.erasure) returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   id constant jsonb := to_jsonb(p.owner_id);
-  -- An ID that is a number may stand in attributes and data without quotes.
+  -- An ID that is a number may be in attributes and data without quotes.
   number constant jsonb := case when p.owner_id ~ '^(0|-?[1-9]\d{0,17})$'
     then p.owner_id::jsonb else id end;
   rows bigint;

@@ -34,13 +34,16 @@ extension Engine {
         ["rides": "\(decisions.count)", "passed": "\(passed)"])
       return claim
     }
+    // Which rides are recorded is computed without the lock, which reports of answers wait for.
+    let times = parts.recording == nil ? [] : decisions.map { self.times(of: $0.1, at: now) }
     let (requests, hasFinished) = state.withLock { state in
       var requests: [PushRequest] = []
       requests.reserveCapacity(decisions.count)
-      for (claim, decision) in decisions where !blocked.contains(claim.rideID) {
+      for (index, (claim, decision)) in decisions.enumerated()
+      where !blocked.contains(claim.rideID) {
         requests += state.inFlight.add(
           claim, decision, claimNumber: claimNumber, deadline: requestedAt + settings.followWithin,
-          times: times(of: decision, at: now))
+          times: times.isEmpty ? nil : times[index])
         state.heldBytes += decision.view.textBytes
       }
       return (requests, state.inFlight.hasFinished)

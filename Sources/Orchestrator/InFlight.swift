@@ -114,7 +114,7 @@ struct InFlight {
       slots[slot]?.outcomes[index] = report.outcome
       if let id = report.uniqueID { slots[slot]?.decision.pushes[index].entry.uniqueID = id }
       slots[slot]?.open -= 1
-      if slots[slot]?.times != nil { slots[slot]?.times?.answer(index, at: answered) }
+      slots[slot]?.times?.answer(index, at: answered)
       if let request = follow(slot, index, report.outcome, at: uptime) { next.append(request) }
       finish(slot)
     }
@@ -133,7 +133,7 @@ struct InFlight {
     else { return nil }
     let isSettled = flight.decision.pushes[index].isSettled(by: outcome)
     if isSettled, let uptime, uptime < flight.deadline {
-      if flight.times != nil { slots[slot]?.times?.follow(follower, at: uptime) }
+      slots[slot]?.times?.follow(follower, at: uptime)
       return flight.request(slot: slot, index: follower)
     }
     var held: Int? = follower

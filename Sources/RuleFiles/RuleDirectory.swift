@@ -101,16 +101,25 @@ struct RuleListing {
           expected: "the name \(quoted(name.dropLast(ending.count) + ".yaml"))"))
       return nil
     }
+    switch RuleDirectory.file(path) {
+    case .success(let bytes): return (path, bytes)
+    case .failure(let problem):
+      problems.append(problem)
+      return nil
+    }
+  }
+}
+
+extension RuleDirectory {
+  /// Returns the bytes of a file: one more than allowed, so that an oversized file is detected.
+  static func file(_ path: String) -> Result<[UInt8], RuleProblem> {
     do {
-      // One byte more than allowed, so that an oversized file is detected.
-      let bytes = try RegularFile.start(of: path, limit: RuleDirectory.fileSizeLimit + 1)
-      return (path, bytes)
+      return .success(try RegularFile.start(of: path, limit: fileSizeLimit + 1))
     } catch {
-      problems.append(
+      return .failure(
         RuleProblem(
           file: path, location: nil, found: "the file can't be read: \(error)",
           expected: "a readable file"))
-      return nil
     }
   }
 }

@@ -9,7 +9,7 @@ enum RulesDigest {
   static func of(
     _ files: [(name: String, bytes: [UInt8])], strings: [(name: String, bytes: [UInt8])] = []
   ) -> String {
-    hexadecimal(lines(files, in: "") + lines(strings, in: "strings/"))
+    SHA256.hex(SHA256.digest(lines(files, in: "") + lines(strings, in: "strings/")))
   }
 
   private static func lines(
@@ -18,7 +18,7 @@ enum RulesDigest {
     var lines: [(name: [UInt8], sum: String)] = []
     for file in files {
       let name = file.name.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }.reversed()
-      lines.append((Array(folder.utf8) + name, hexadecimal(file.bytes)))
+      lines.append((Array(folder.utf8) + name, SHA256.hex(SHA256.digest(file.bytes))))
     }
     lines.sort { $0.name.lexicographicallyPrecedes($1.name) }
     var list: [UInt8] = []
@@ -26,11 +26,5 @@ enum RulesDigest {
       list += Array("\(line.sum)  ".utf8) + line.name + [UInt8(ascii: "\n")]
     }
     return list
-  }
-
-  private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    SHA256.digest(bytes).map { byte in
-      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }.joined()
   }
 }

@@ -15,7 +15,7 @@ package final class LineReader {
 
   /// Opens a regular file.
   package init(_ path: String) throws(RegularFile.Failure) {
-    descriptor = try RegularFile.descriptor(of: path)
+    descriptor = try RegularFile.opened(path).descriptor
   }
 
   deinit { close(descriptor) }

@@ -32,26 +32,27 @@ package enum RegularFile {
 
   /// Returns the first bytes of a regular file, up to a limit.
   package static func start(of path: String, limit: Int) throws(Failure) -> [UInt8] {
-    let descriptor = try descriptor(of: path)
-    defer { close(descriptor) }
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw failure(errno) }
-    return try bytes(of: descriptor, size: Int(status.st_size), limit: limit)
+    let file = try opened(path)
+    defer { close(file.descriptor) }
+    return try bytes(of: file.descriptor, size: file.size, limit: limit)
   }
 
   /// Opens a regular file for reading; the caller closes it.
-  static func descriptor(of path: String) throws(Failure) -> Int32 {
+  static func opened(_ path: String) throws(Failure) -> (descriptor: Int32, size: Int) {
     if path.utf8.contains(0) { throw Failure(description: "the path holds a NUL") }
     let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
     let descriptor = unsafe open(path, flags)
     guard descriptor >= 0 else { throw failure(errno) }
     var status = stat()
-    let result = unsafe fstat(descriptor, &status)
-    let code = errno
-    if result == 0, otherKind(status.st_mode) == nil { return descriptor }
-    close(descriptor)
-    guard result == 0, let kind = otherKind(status.st_mode) else { throw failure(code) }
-    throw Failure(description: "it is \(kind), not a regular file")
+    let problem =
+      unsafe fstat(descriptor, &status) != 0
+      ? failure(errno)
+      : otherKind(status.st_mode).map { Failure(description: "it is \($0), not a regular file") }
+    if let problem {
+      close(descriptor)
+      throw problem
+    }
+    return (descriptor, Int(status.st_size))
   }
 
   /// Returns the next bytes of an open file, at most `size`; none at the end.

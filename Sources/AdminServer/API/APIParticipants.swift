@@ -1,15 +1,14 @@
 import RideCore
 
 extension APIField {
-  /// The number of further people that a ride may have, as in the database.
-  static let participantLimit = 1000
+  private static let personFields = [APIField("app", .app), APIField("owner_id", .word)]
 
   /// Returns the people of a list, each with an app and an owner.
   ///
   /// - Throws: the first error found, whose field names the place in the list.
   func participants(_ people: [JSONValue], _ apps: [App]) throws(APIError) -> JSONValue {
-    if people.count > Self.participantLimit {
-      throw invalid("has \(people.count) people; it may have \(Self.participantLimit)")
+    if people.count > Participant.limit {
+      throw invalid("has \(people.count) people; it may have \(Participant.limit)")
     }
     var checked: [JSONValue] = []
     for (index, person) in people.enumerated() {
@@ -27,8 +26,7 @@ extension APIField {
   private func participant(
     _ members: [String: JSONValue], _ place: String, _ apps: [App]
   ) throws(APIError) -> [String: JSONValue] {
-    let fields = [APIField("app", .app), APIField("owner_id", .word)]
-    let known = fields.map(\.name)
+    let known = Self.personFields.map(\.name)
     if let stray = members.keys.filter({ !known.contains($0) }).min() {
       let prefixed = known.first { !stray.isEmpty && $0.hasPrefix(stray) }
       throw APIError(
@@ -38,7 +36,7 @@ extension APIField {
         field: place)
     }
     var checked: [String: JSONValue] = [:]
-    for field in fields {
+    for field in Self.personFields {
       let inList = APIField("\(place).\(field.name)", field.kind)
       let value = members[field.name] ?? .null
       if value == .null {

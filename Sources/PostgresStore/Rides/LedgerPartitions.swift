@@ -1,4 +1,4 @@
-/// Rotates the daily partitions of the ledger: creates those of the next days and drops expired
+/// Rotates the daily partitions of the ledger and of recorded passes: creates those of the next days and drops expired
 /// ones.
 package struct LedgerPartitions: Sendable {
   private let session: PostgresSession
@@ -30,7 +30,7 @@ package struct LedgerPartitions: Sendable {
     try await rotate(Self.rotate)
   }
 
-  /// Rotates the partitions of recorded passes, likewise.
+  /// Rotates the partitions of recorded passes in the same way.
   package func rotateRecorded() async throws(PostgresError) -> [MaintenanceAction] {
     try await rotate(RecordStatements.rotate)
   }

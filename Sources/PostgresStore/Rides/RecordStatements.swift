@@ -19,8 +19,9 @@ enum RecordStatements {
       .text("pass") { $0.pass.json },
     ])
 
-  /// Writes the passes of the rides that are still held under their claim, and waits for no row: the
-  /// same rides as those that the settlement writes after it, in one transaction.
+  /// Writes the passes of rides that are still held under their claim. It skips rows that another
+  /// session has locked: if such a lock ends before the settlement, the ride is settled without its
+  /// pass.
   private static let record = Statement(
     name: "record",
     sql: """

@@ -108,6 +108,6 @@ package struct RecordedPasses: Sendable {
   ///
   /// - Throws: `PostgresError`.
   package static func isAllowed(_ session: PostgresSession) async throws(PostgresError) -> Bool {
-    try await session.run([Call(RecordStatements.isAllowed)])[0].string(0, 0) == "t"
+    try await session.run([Call(RecordStatements.isAllowed)])[0].bool(0, 0) ?? false
   }
 }

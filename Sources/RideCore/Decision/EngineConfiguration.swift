@@ -23,6 +23,11 @@ package struct EngineConfiguration: Sendable {
     self.defaultEnvironment = defaultEnvironment
   }
 
+  /// Gives each app of the rules that has no bundle ID a placeholder: a replay sends nothing.
+  package mutating func fillBundleIDs() {
+    for app in rules.apps where bundleIDs[app] == nil { bundleIDs[app] = "unset.\(app)" }
+  }
+
   /// Returns the `apns-topic` of a push type for an app; nil if the app has no bundle ID.
   func topic(of app: App, _ pushType: PushType) -> String? {
     let widget = pushType == .liveactivity ? widgetBundleIDs[app] : nil

@@ -3,6 +3,8 @@
 package struct DayRecorder {
   /// What was written of a ride so far.
   struct RideState {
+    /// Its pseudonym.
+    let id: RideID
     var fence = Int64.min
     var row: DayRide?
     /// Whether the day has a line of its row, which must precede all else about it.
@@ -35,7 +37,7 @@ package struct DayRecorder {
   /// Adds a pass. Passes come in the order of their earliest times.
   ///
   /// - Parameters:
-  ///   - fence: That of its claim; a pass before the last one of its ride has no news.
+  ///   - fence: That of its claim; a pass before the last one of its ride changes no row.
   ///   - json: `RecordedPass.json`
   package mutating func add(_ ride: RideID, fence: Int64, json: String) {
     guard let value = JSONValue(json: json.utf8) else { return }
@@ -43,12 +45,15 @@ package struct DayRecorder {
     let decided = pass.time("decided_at") ?? start
     let events = pass.list("events")
     let at = events.compactMap { $0.time("at") }.min().map { min($0, decided) } ?? decided
-    var state = rides[ride] ?? RideState(at: start)
+    // Taken out, so that its lists are changed in place.
+    var state =
+      rides.removeValue(forKey: ride)
+      ?? RideState(id: RideID(names.id(.ride, ride.text)), at: start)
     if fence >= state.fence {
       state.fence = fence
       let isPerson = ride.isOfPerson
-      if !isPerson { addRow(ride, pass["ride"], &state, at: at) }
-      for line in tokens.changes(in: pass, of: state.isKnown ? ride : nil, names) {
+      if !isPerson { addRow(pass["ride"], &state, at: at) }
+      for line in tokens.changes(in: pass, of: state.isKnown ? state.id : nil, names) {
         append(line, at: at)
       }
       for (line, time) in tokens.contacts(in: pass, names) { append(line, at: time) }
@@ -59,9 +64,8 @@ package struct DayRecorder {
       append(.answer(DayAnswer(answer, names)), at: answer.time("at") ?? decided)
     }
     let settled = pass.time("settled_at") ?? decided
-    let id = RideID(names.id(.ride, ride.text))
     for entry in pass.list("outcomes") {
-      guard let outcome = DayOutcome(entry, ride: id, names) else {
+      guard let outcome = DayOutcome(entry, ride: state.id, names) else {
         continue
       }
       if let id = entry.text("id") { state.pushes[id] = outcome.push }
@@ -70,6 +74,9 @@ package struct DayRecorder {
     state.emitted += pass.list("emits")
     rides[ride] = state
   }
+
+  /// The number of rides that were added.
+  package var rideCount: Int { rides.count }
 
   /// Returns the lines that nothing still to be added can precede, in order.
   ///
@@ -90,10 +97,10 @@ package struct DayRecorder {
   }
 
   private mutating func addRow(
-    _ ride: RideID, _ value: JSONValue?, _ state: inout RideState, at time: Timestamp
+    _ value: JSONValue?, _ state: inout RideState, at time: Timestamp
   ) {
     state.at = max(state.at, time)
-    var line = DayRide(id: RideID(names.id(.ride, ride.text)))
+    var line = DayRide(id: state.id)
     guard let value else {
       if state.row == nil { return }
       line.isRemoved = true
@@ -145,7 +152,7 @@ package struct DayRecorder {
     let isOfPerson = ride.isOfPerson
     // A ride that never had a row fires nothing.
     guard isOfPerson || state.isKnown else { return }
-    var line = DayEvent(name, ride: isOfPerson ? nil : RideID(names.id(.ride, ride.text)))
+    var line = DayEvent(name, ride: isOfPerson ? nil : state.id)
     line.data = .object(values.members(event.object("data"), at: decided))
     append(.event(line), at: at)
   }

@@ -65,7 +65,7 @@ package struct HarmlessValues: Sendable {
     return [1, 1e3, 1e6].contains { abs(number / $0 - seconds) < 366 * 86_400 }
   }
 
-  /// Whether a member is a coordinate: whole degrees tell nobody's street.
+  /// Whether a member is a coordinate. A whole degree identifies no street.
   private static func isPlace(_ key: String) -> Bool {
     let name = key.lowercased().filter { $0 != "_" }
     return ["lat", "lng", "lon", "latitude", "longitude"].contains { name.hasSuffix($0) }

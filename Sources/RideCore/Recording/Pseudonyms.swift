@@ -26,29 +26,22 @@ package struct Pseudonyms: Sendable {
 
   /// Returns the pseudonym of an ID, such as `owner_3f9c2a1b…` with 80 bits.
   package func id(_ kind: Kind, _ text: String) -> String {
-    "\(kind.rawValue)_\(Self.hex(code("\(kind.rawValue) \(text)").prefix(10)))"
+    "\(kind.rawValue)_\(SHA256.hex(code("\(kind.rawValue) \(text)").prefix(10)))"
   }
 
   /// Returns the pseudonym of a token: 64 hexadecimal digits, as tokens have.
   package func token(_ token: String) -> String {
-    Self.hex(code("token \(token.lowercased())")[...])
+    SHA256.hex(code("token \(token.lowercased())"))
   }
 
   /// Returns a stand-in for a text: equal for equal texts, because a card is sent if its text changes.
   func text(_ text: String) -> String {
-    "text_\(Self.hex(code("text \(text)").prefix(4)))"
+    "text_\(SHA256.hex(code("text \(text)").prefix(4)))"
   }
 
-  /// Returns a stand-in for a number that may identify somebody: below a million.
+  /// Returns a stand-in for a number that may identify a person: below a million.
   func number(_ number: String) -> Int64 {
     let bits = code("number \(number)").prefix(4).reduce(0) { $0 << 8 | Int64($1) }
     return bits % 1_000_000
-  }
-
-  private static func hex(_ bytes: ArraySlice<UInt8>) -> String {
-    bytes.map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
-    }.joined()
   }
 }

@@ -15,7 +15,7 @@ struct RecordedTokens {
 
   /// Returns the lines of what a pass read and the day does not have yet.
   ///
-  /// - Parameter ride: The ride of the pass; nil if the day has no line of its row.
+  /// - Parameter ride: The pseudonym of the pass' ride; nil if the day has no line of its row.
   mutating func changes(
     in pass: RecordedFields, of ride: RideID?, _ names: Pseudonyms
   ) -> [DayLine.Content] {
@@ -32,7 +32,7 @@ struct RecordedTokens {
     }
     for var card in pass.list("cards").compactMap({ DayToken($0, names) }) {
       guard let ride else { break }
-      card.ride = RideID(names.id(.ride, ride.text))
+      card.ride = ride
       let key = card.activityID ?? card.token
       if cards[key] == card || card.isRemoved && cards[key] == nil { continue }
       cards[key] = card
@@ -77,11 +77,12 @@ struct RecordedTokens {
     for person in people.union(off.keys).sorted(by: Self.precedes) {
       let (before, now) = (optOuts[person] ?? [], off[person] ?? [])
       if before == now { continue }
-      for topic in now.subtracting(before).sorted(by: { $0.topic.text < $1.topic.text }) {
-        lines.append(.preference(topic, allowed: false))
-      }
-      for topic in before.subtracting(now).sorted(by: { $0.topic.text < $1.topic.text }) {
-        lines.append(.preference(topic, allowed: true))
+      for (topics, isAllowed) in [
+        (now.subtracting(before), false), (before.subtracting(now), true),
+      ] {
+        for topic in topics.sorted(by: { $0.topic.text < $1.topic.text }) {
+          lines.append(.preference(topic, allowed: isAllowed))
+        }
       }
       optOuts[person] = now
     }
@@ -100,19 +101,19 @@ struct RecordedTokens {
       // A contact of all of a person's phones named none of them.
       let isOfAll = phones.allSatisfy { $0.0.person != phone.person || $0.1 == at }
       let installation = isOfAll ? nil : phone.installationID
-      note(phone.person, installation, at, &lines)
+      addContact(phone.person, installation, at, &lines)
     }
     for fields in pass.list("contacts") {
       guard let person = Participant(fields, names), let at = fields.time("at") else { continue }
       if phones.contains(where: { $0.0.person == person && $0.1 == at }) { continue }
       // No phone that was read made it, so none may be taken for it.
       let reads = phones.contains { $0.0.person == person && $0.1 != nil }
-      note(person, reads ? InstallationID(names.id(.installation, "")) : nil, at, &lines)
+      addContact(person, reads ? InstallationID(names.id(.installation, "")) : nil, at, &lines)
     }
     return lines
   }
 
-  private mutating func note(
+  private mutating func addContact(
     _ person: Participant, _ installation: InstallationID?, _ at: Timestamp,
     _ lines: inout [(line: DayLine.Content, at: Timestamp)]
   ) {
@@ -128,8 +129,8 @@ struct RecordedTokens {
   ) -> Set<Participant> {
     guard let row = pass["ride"].map(RecordedFields.init) else { return [] }
     var people = Set(row.list("participants").compactMap { Participant($0, names) })
-    for (app, key) in [(App.customer, "customer_id"), (.driver, "driver_id")] {
-      guard let owner = row.text(key) else { continue }
+    for app in [App.customer, .driver] {
+      guard let owner = row.text(app.ownerKey) else { continue }
       people.insert(Participant(app: app, ownerID: OwnerID(names.id(.owner, owner))))
     }
     return people

@@ -114,9 +114,7 @@ package struct InventedRide: Sendable {
 
   /// Returns a token of 64 hexadecimal digits.
   package static func token(_ what: String, _ app: App, _ id: Int64) -> String {
-    SHA256.digest("\(what) \(app) \(id)".utf8).map { byte in
-      (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }.joined()
+    SHA256.hex(SHA256.digest("\(what) \(app) \(id)".utf8))
   }
 }
 

@@ -93,11 +93,8 @@ extension RideID {
   ///
   /// It has only a digest of the owner's ID, because ride IDs are logged.
   package init(ofPerson owner: OwnerID, app: App) {
-    let digits = SHA256.digest(owner.text.utf8).prefix(16).map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
-    }
-    self.init("\(Self.personPrefix)\(app):\(digits.joined())")
+    let digits = SHA256.hex(SHA256.digest(owner.text.utf8).prefix(16))
+    self.init("\(Self.personPrefix)\(app):\(digits)")
   }
 
   /// Whether it is a person's pseudo ride, unless the service has a ride with this ID.

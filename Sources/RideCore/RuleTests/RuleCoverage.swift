@@ -17,7 +17,6 @@ package struct RuleCoverage: Sendable {
     }
   }
 
-  private let rules: RuleSet
   private let byName: [String: Rule]
   private let fallbacks: [String: (locales: [String], fallback: LocaleFallback)]
   private var fired: Section
@@ -29,7 +28,6 @@ package struct RuleCoverage: Sendable {
   private var branches: Section
 
   package init(of rules: RuleSet) {
-    self.rules = rules
     byName = Dictionary(rules.rules.map { ($0.name, $0) }) { first, _ in first }
     let names = rules.rules.map(\.name)
     fallbacks = Dictionary(

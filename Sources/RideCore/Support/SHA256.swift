@@ -1,4 +1,5 @@
-/// SHA-256 (FIPS 180-4), for hashing content that is public anyway.
+/// SHA-256 (FIPS 180-4), not hardened against timing: for public content, and for pseudonyms that are
+/// made offline.
 package enum SHA256 {
   private static let constants: [UInt32] = [
     0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4,
@@ -32,6 +33,11 @@ package enum SHA256 {
     return state.flatMap { word in
       [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> $0) }
     }
+  }
+
+  /// Returns the bytes in lower-case hexadecimal digits.
+  package static func hex(_ bytes: some Sequence<UInt8>) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
   private static func compress(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {

@@ -91,6 +91,14 @@ struct Arguments {
     throw error("\(name) \(text) is not a duration; expected one such as 30s, 5m or 1h30m")
   }
 
+  func time(_ name: String) throws(UsageError) -> Timestamp? {
+    guard let text = value(name) else { return nil }
+    if let instant = CivilTime.instant(iso: text) { return instant }
+    throw error(
+      "\(name) \(text) is not a time; expected one with a zone such as 2026-11-21T08:00:00Z or "
+        + "2026-11-21T09:00:00+01:00")
+  }
+
   func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
     guard let text = value(name) else { return nil }
     if let number = Int(text), range.contains(number) { return number }

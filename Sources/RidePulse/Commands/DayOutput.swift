@@ -3,7 +3,7 @@ import SystemSupport
 
 /// Writes the lines of a day to a file, compressed if its name ends in `.gz`.
 ///
-/// It writes a file next to it first: a command that fails leaves no half of a day.
+/// It writes `FILE.partial` and renames it at the end: a command that fails leaves no incomplete day.
 final class DayOutput {
   private let path: String
   private let partial: String

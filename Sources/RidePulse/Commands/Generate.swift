@@ -102,7 +102,7 @@ enum Generate: Command {
     CommandFailure("nothing was written:\n\(problems)", status: .foundProblems)
   }
 
-  private static func write(_ data: Data, to path: String) throws {
+  static func write(_ data: Data, to path: String) throws {
     do {
       try data.write(to: URL(fileURLWithPath: path), options: .atomic)
     } catch {

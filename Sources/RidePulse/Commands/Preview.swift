@@ -43,12 +43,12 @@ enum Preview: Command {
     let arguments = context.arguments
     let format = try format(arguments)
     let length = try arguments.duration("--for") ?? .seconds(3600)
-    let from = try arguments.value("--from").map(time)
+    let from = try arguments.time("--from")
     let limit = try arguments.integer("--limit", in: 1...Int.max)
     let configuration = try configuration(arguments.value("--schedules"), context)
     if let story = arguments.value("--story") {
       return try StoryPreview.run(
-        story, format, configuration, from: arguments.value("--from").map(time), arguments)
+        story, format, configuration, from: arguments.time("--from"), arguments)
     }
     let other = try arguments.value("--diff").map { try Preview.configuration($0, context) }
     let (views, start, permits) = try await rides(configuration, from, context)
@@ -89,13 +89,6 @@ enum Preview: Command {
     return format
   }
 
-  private static func time(_ text: String) throws -> Timestamp {
-    if let instant = CivilTime.instant(iso: text) { return instant }
-    throw UsageError(
-      "--from \(text) is not a time; expected one with a zone such as 2026-11-21T08:00:00Z or "
-        + "2026-11-21T09:00:00+01:00", form: form)
-  }
-
   private static func configuration(_ directory: String?, _ context: CommandContext) throws
     -> EngineConfiguration
   {
@@ -122,9 +115,7 @@ enum Preview: Command {
     // Without a database there may be no service either: a placeholder ID takes the place of each
     // missing one.
     if context.arguments.has("--rides") || context.arguments.has("--story") {
-      for app in Set(rules.rules.map(\.app)) where configuration.bundleIDs[app] == nil {
-        configuration.bundleIDs[app] = "unset.\(app)"
-      }
+      configuration.fillBundleIDs()
     }
     return configuration
   }

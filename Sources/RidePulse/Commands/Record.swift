@@ -25,14 +25,14 @@ enum Record: Command {
     notes: [
       "Records what serve with RIDEPULSE_RECORD, such as 5%, has kept. IDs and tokens are replaced by",
       "their HMAC with RIDEPULSE_RECORD_SALT, texts by stand-ins; booleans, times, short numbers and",
-      "words that the rules compare with are kept. docs/rehearse.md describes it.",
+      "words that the rules compare with are kept. docs/record.md describes it.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let start = try time("--from", context)
-    // A day that is not over ends now: what follows from it was not recorded.
     let now = MachineTime.now
-    let end = min(try time("--to", context), now)
+    let start = try context.arguments.time("--from") ?? now
+    // A day that is not over ends now: what follows from it was not recorded.
+    let end = min(try context.arguments.time("--to") ?? now, now)
     if start >= end {
       throw context.arguments.error(
         start >= now ? "--from is not in the past" : "--to is not after --from")
@@ -73,26 +73,24 @@ enum Record: Command {
     to path: String
   ) async throws -> (rides: Int, lines: Int) {
     var recorder = recorder
-    var rides: Set<RideID> = []
-    var lines = 0
+    var count = 0
     let output = try DayOutput(path: path)
+    func write(_ lines: [DayLine]) throws {
+      for line in lines where line.at < header.to {
+        try output.write(line.json)
+        count += 1
+      }
+    }
     try output.write(header.json)
     try await passes.read(from: header.from, to: header.to) { rows in
       for row in rows where sample.contains(row.ride) {
-        rides.insert(row.ride)
         recorder.add(row.ride, fence: row.fence, json: row.pass)
       }
-      for line in recorder.lines(before: rows.last?.from) where line.at < header.to {
-        try output.write(line.json)
-        lines += 1
-      }
+      try write(recorder.lines(before: rows.last?.from))
     }
-    for line in recorder.lines(before: nil) where line.at < header.to {
-      try output.write(line.json)
-      lines += 1
-    }
+    try write(recorder.lines(before: nil))
     try output.close()
-    return (rides.count, lines)
+    return (recorder.rideCount, count)
   }
 
   /// Reads `RIDEPULSE_RECORD`: the share of rides that `serve` records; nil if it is off.
@@ -134,12 +132,5 @@ enum Record: Command {
           + "secret that stays the same, such as the output of: openssl rand -hex 32")
     }
     return Pseudonyms(salt: salt)
-  }
-
-  private static func time(_ name: String, _ context: CommandContext) throws -> Timestamp {
-    let text = context.arguments.value(name) ?? ""
-    if let instant = CivilTime.instant(iso: text) { return instant }
-    throw context.arguments.error(
-      "\(name) \(text) is not a time; expected one with a zone such as 2026-11-21T08:00:00Z")
   }
 }

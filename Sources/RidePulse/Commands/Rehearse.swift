@@ -28,7 +28,8 @@ enum Rehearse: Command {
           "exit with 2 on these: added,removed,late,changed,over-budget,broken-promise, or none (all)"
       ),
       .init(
-        name: "--jobs", value: "N", help: "replay on N cores; the result is the same (all cores)"),
+        name: "--jobs", value: "N", help: "replay on N cores; the result is the same (all, up to 8)"
+      ),
       .choice("--format", "FORMAT", CommandForm.words(RehearsalFormat.self), default: "table"),
       .init(name: "--output", value: "FILE", help: "output file (standard output)"),
     ],
@@ -150,9 +151,7 @@ enum Rehearse: Command {
     _ rules: RuleSet, _ context: CommandContext
   ) throws -> EngineConfiguration {
     var configuration = try APNsVariables.configuration(of: rules, context.environment)
-    for app in rules.apps where configuration.bundleIDs[app] == nil {
-      configuration.bundleIDs[app] = "unset.\(app)"
-    }
+    configuration.fillBundleIDs()
     return configuration
   }
 }

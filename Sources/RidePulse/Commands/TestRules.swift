@@ -122,11 +122,7 @@ enum TestRules: Command {
       let result = try Result { () throws(RuleProblem) in try RuleTestUpdate(file).result() }
         .mapError { CommandFailure("\($0)") }.get()
       guard let result else { continue }
-      do {
-        try Data(result.bytes).write(to: URL(fileURLWithPath: file.path), options: .atomic)
-      } catch {
-        throw CommandFailure("\(file.path) can't be written: \(error.localizedDescription)")
-      }
+      try Generate.write(Data(result.bytes), to: file.path)
       count += result.names.count
       for name in result.names {
         Terminal.print(Escape.line("\(file.path): wrote then of the test \(name)"))

@@ -83,4 +83,14 @@ enum Database {
     throw CommandFailure(
       "the database lacks \(schema.missing.joined(separator: ", ")); run: ridepulse migrate")
   }
+
+  /// Throws if passes can't be recorded: each settlement of a sampled ride would fail.
+  static func requireRights(
+    toRecord sample: RecordSample, _ session: PostgresSession
+  ) async throws {
+    if try await RecordedPasses.isAllowed(session) { return }
+    throw CommandFailure(
+      "RIDEPULSE_RECORD is \(sample.text), and this role may not write \(schema).recorded; run "
+        + "ridepulse migrate --roles, or unset RIDEPULSE_RECORD")
+  }
 }

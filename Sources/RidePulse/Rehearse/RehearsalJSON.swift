@@ -84,7 +84,7 @@ struct RehearsalJUnit {
       #"<testsuites><testsuite name="rehearse" tests="\#(words.count)" failures="\#(failures.count)">"#,
     ]
     for word in words {
-      let name = HTML.text(word.rawValue)
+      let name = XML.text(word.rawValue)
       guard let failure = failures.first(where: { $0.word == word }) else {
         lines.append(#"<testcase classname="rehearse" name="\#(name)"/>"#)
         continue
@@ -92,7 +92,7 @@ struct RehearsalJUnit {
       lines.append(#"<testcase classname="rehearse" name="\#(name)">"#)
       lines.append(
         #"<failure message="\#(counted(failure.count, "case")) of \#(name)">"#
-          + HTML.text(details(word)) + "</failure>")
+          + XML.text(details(word)) + "</failure>")
       lines.append("</testcase>")
     }
     return (lines + ["</testsuite></testsuites>"]).joined(separator: "\n") + "\n"

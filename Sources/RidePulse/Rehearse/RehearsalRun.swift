@@ -21,7 +21,7 @@ struct RehearsalRun {
       let file = try LineReader(path)
       var reader = DayReader()
       while reader.header == nil, let line = try file.next() { _ = try reader.read(line) }
-      guard let header = reader.header else { throw CommandFailure("\(path): the file is empty") }
+      guard let header = reader.header else { throw emptyFile }
       return header
     } catch { throw failure(error) }
   }
@@ -79,22 +79,20 @@ struct RehearsalRun {
     let failures = outcomes.values.compactMap { outcome in
       if case .failure(let failure) = outcome { failure } else { nil }
     }
-    if let first = failures.min(by: { $0.line < $1.line }) {
-      throw CommandFailure(Escape.line("\(path):\(first.text)"))
-    }
+    if let first = failures.min(by: { $0.line < $1.line }) { throw first.failure }
     var sum: Outcome?
     for part in 0..<parts {
       guard case .success(let outcome)? = outcomes[part] else { continue }
       if sum == nil { sum = outcome } else { sum?.result.add(outcome.result) }
     }
-    guard let sum else { throw CommandFailure("\(path): the file is empty") }
+    guard let sum else { throw emptyFile }
     return sum
   }
 
   /// Why a part of a day can't be replayed.
   private struct PartFailure: Error {
     var line: Int
-    var text: String
+    var failure: CommandFailure
   }
 
   private func run(_ part: Int, of parts: Int) throws(PartFailure) -> Outcome {
@@ -115,16 +113,17 @@ struct RehearsalRun {
         try rehearsal?.add(line, number: reader.lines)
         if part == 0 { progress.show("\(DayTime.text(line.at)): \(reader.lines) lines") }
       }
-    } catch let problem as DayProblem {
-      throw PartFailure(line: problem.line, text: problem.description)
     } catch {
-      throw PartFailure(line: reader.lines + 1, text: " \(error)")
+      let line = (error as? DayProblem)?.line ?? reader.lines + 1
+      throw PartFailure(line: line, failure: failure(error))
     }
     guard let header = reader.header, let rehearsal else {
-      throw PartFailure(line: 1, text: "1: the file is empty")
+      throw PartFailure(line: 1, failure: emptyFile)
     }
     return Outcome(header: header, lines: reader.lines - 1, result: rehearsal.finish())
   }
+
+  private var emptyFile: CommandFailure { CommandFailure("\(path): the file is empty") }
 
   private func failure(_ error: any Error) -> CommandFailure {
     if let problem = error as? DayProblem {

@@ -2,7 +2,7 @@ import PostgresStore
 import RideCore
 import Synchronization
 
-/// Maintains the database: rotates the ledger's daily partitions, and deletes old rows.
+/// Maintains the database: rotates the daily partitions of the ledger and of recorded passes, and deletes old rows.
 ///
 /// Every node runs it; the database keeps two from running it at once.
 final class Maintenance: Sendable {

@@ -102,8 +102,7 @@ final class Service: Sendable {
     engine = Engine(
       EngineDependencies(
         store: store, transport: transport, configuration: Self.configuration(apns, rules),
-        log: log,
-        time: time, recording: recording,
+        log: log, time: time, recording: recording,
         onSettled: { settlements in
           meter.handle(settlements)
           channels.handle(settlements)
@@ -130,20 +129,13 @@ final class Service: Sendable {
     }
     guard isUsable else { return false }
     sessionLog.started()
-    if let recording { try await checkRecording(recording) }
+    if let recording {
+      try await Database.requireRights(toRecord: recording, sessions.claims)
+      log(.info, "Recording rides", ["share": recording.text])
+    }
     await recordApps()
     await revisions.record(rules)
     return true
-  }
-
-  /// Throws if passes can't be recorded: each settlement of a sampled ride would fail.
-  private func checkRecording(_ sample: RecordSample) async throws {
-    guard try await RecordedPasses.isAllowed(sessions.claims) else {
-      throw CommandFailure(
-        "RIDEPULSE_RECORD is \(sample.text), and this role may not write "
-          + "\(Database.schema).recorded; run ridepulse migrate --roles, or unset RIDEPULSE_RECORD")
-    }
-    log(.info, "Recording rides", ["share": sample.text])
   }
 
   /// Makes the apps known to the functions of the schema. Pushes do not depend on it.

@@ -1,6 +1,4 @@
-internal import Foundation
 package import RideCore
-internal import SystemSupport
 
 /// Reads what APNs answers in a rehearsal: `when` with `at` and `apns`, as in a story.
 package enum FaultsFile {
@@ -18,17 +16,8 @@ package enum FaultsFile {
   package static func read(_ path: String, from start: Timestamp)
     -> Result<[ScenarioStep], RuleProblems>
   {
-    do {
-      let bytes = try RegularFile.start(of: path, limit: RuleDirectory.fileSizeLimit + 1)
-      return parse(bytes, named: path, from: start)
-    } catch {
-      return .failure(
-        RuleProblems(problems: [
-          RuleProblem(
-            file: path, location: nil, found: "the file can't be read: \(error)",
-            expected: "a readable file")
-        ]))
-    }
+    RuleDirectory.file(path).mapError { RuleProblems(problems: [$0]) }
+      .flatMap { parse($0, named: path, from: start) }
   }
 
   /// Reads a faults file that is already in memory.
@@ -44,28 +33,19 @@ package enum FaultsFile {
   private static func steps(
     _ bytes: [UInt8], _ start: Timestamp, _ diagnostics: Diagnostics
   ) -> [ScenarioStep] {
-    do throws(YAMLFault) {
-      var builder = try YAMLTreeBuilder(try SourceText(bytes), diagnostics: diagnostics)
-      guard let root = try builder.document() else {
-        throw YAMLFault(
-          location: SourceLocation(line: 1, column: 1), found: "nothing in the file",
-          expected: "when")
+    guard let root = YAMLNode.root(of: bytes, expected: "when", diagnostics: diagnostics),
+      let fields = Fields(root, as: form, diagnostics: diagnostics)
+    else { return [] }
+    let rules = RuleSet(activeStates: [], finalStates: [], events: [], rules: [])
+    let steps = ScenarioDecoder(diagnostics: diagnostics, rules: rules).steps(fields, start)
+    for step in steps {
+      for change in step.changes {
+        if case .answer = change { continue }
+        diagnostics.report(
+          root.location, "an entry at \(DayTime.text(step.at)) with more than at and apns",
+          expected: "the answers of APNs only: what rides do is in the day")
       }
-      guard let fields = Fields(root, as: form, diagnostics: diagnostics) else { return [] }
-      let rules = RuleSet(activeStates: [], finalStates: [], events: [], rules: [])
-      let steps = ScenarioDecoder(diagnostics: diagnostics, rules: rules).steps(fields, start)
-      for step in steps {
-        for change in step.changes {
-          if case .answer = change { continue }
-          diagnostics.report(
-            root.location, "an entry at \(DayTime.text(step.at)) with more than at and apns",
-            expected: "the answers of APNs only: what rides do is in the day")
-        }
-      }
-      return steps
-    } catch {
-      diagnostics.report(error.location, error.found, expected: error.expected)
-      return []
     }
+    return steps
   }
 }

@@ -1,6 +1,5 @@
 internal import Foundation
 package import RideCore
-internal import SystemSupport
 
 /// A file of tests, with the rules that it tests.
 package struct RuleTestFile: Sendable {
@@ -17,9 +16,9 @@ package struct RuleTestFile: Sendable {
 
   /// The configuration of its tests: they need no bundle IDs of the environment.
   package var configuration: EngineConfiguration {
-    let apps = rules.ruleSet.apps.map { ($0, "unset.\($0)") }
-    return EngineConfiguration(
-      rules: rules.ruleSet, bundleIDs: Dictionary(apps) { first, _ in first })
+    var configuration = EngineConfiguration(rules: rules.ruleSet, bundleIDs: [:])
+    configuration.fillBundleIDs()
+    return configuration
   }
 
   /// Returns an unmet expectation of one of its tests for people: `FILE:LINE:COLUMN: TEST: …`.
@@ -77,16 +76,9 @@ package struct RuleTestLoader {
 
   /// Reads a test file and the rules that it tests.
   package mutating func load(_ path: String) -> Result<RuleTestFile, RuleProblems> {
-    do {
-      let bytes = try RegularFile.start(of: path, limit: RuleDirectory.fileSizeLimit + 1)
-      return parse(bytes, named: path)
-    } catch {
-      return .failure(
-        RuleProblems(problems: [
-          RuleProblem(
-            file: path, location: nil, found: "the file can't be read: \(error)",
-            expected: "a readable file")
-        ]))
+    switch RuleDirectory.file(path) {
+    case .success(let bytes): parse(bytes, named: path)
+    case .failure(let problem): .failure(RuleProblems(problems: [problem]))
     }
   }
 

@@ -35,20 +35,15 @@ package struct RuleTestUpdate {
 
   /// Returns whether a completed file has the same tests, and those that were completed pass.
   private func passes(_ bytes: [UInt8]) -> Bool {
-    let diagnostics = Diagnostics(file: file.path)
-    let rules = file.rules.ruleSet
-    guard
-      let root = YAMLNode.root(of: bytes, expected: "tests", diagnostics: diagnostics),
-      let fields = Fields(root, as: RuleTestKeys.file, diagnostics: diagnostics)
+    var loader = RuleTestLoader(override: file.directory, standard: file.directory)
+    loader.loaded[file.directory] = .success(file.rules)
+    guard case .success(let completed) = loader.parse(bytes, named: file.path),
+      completed.tests.map(\.name) == file.tests.map(\.name)
     else { return false }
-    let tests = RuleTestDecoder(diagnostics: diagnostics, rules: rules, allowsIncomplete: false)
-      .tests(fields)
-    guard diagnostics.problems.isEmpty, tests.map(\.name) == file.tests.map(\.name) else {
-      return false
-    }
-    return zip(file.tests, tests).allSatisfy { before, test in
+    return zip(file.tests, completed.tests).allSatisfy { before, test in
       before.isComplete
-        || test.unmet(by: RuleTestRun(test, by: file.configuration), of: rules).isEmpty
+        || test.unmet(by: RuleTestRun(test, by: file.configuration), of: file.rules.ruleSet)
+          .isEmpty
     }
   }
 

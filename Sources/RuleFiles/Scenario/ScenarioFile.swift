@@ -1,6 +1,4 @@
-internal import Foundation
 package import RideCore
-internal import SystemSupport
 
 /// Reads stories: a ride, its phones, and what happens to it.
 package enum ScenarioFile {
@@ -10,17 +8,8 @@ package enum ScenarioFile {
   package static func read(
     _ path: String, for rules: RuleSet, at start: Timestamp
   ) -> Result<Scenario, RuleProblems> {
-    do {
-      let bytes = try RegularFile.start(of: path, limit: RuleDirectory.fileSizeLimit + 1)
-      return parse(bytes, named: path, for: rules, at: start)
-    } catch {
-      return .failure(
-        RuleProblems(problems: [
-          RuleProblem(
-            file: path, location: nil, found: "the file can't be read: \(error)",
-            expected: "a readable file")
-        ]))
-    }
+    RuleDirectory.file(path).mapError { RuleProblems(problems: [$0]) }
+      .flatMap { parse($0, named: path, for: rules, at: start) }
   }
 
   /// Reads a story that is already in memory.

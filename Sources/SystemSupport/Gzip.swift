@@ -2,7 +2,7 @@ internal import CZlib
 
 /// Inflates gzip data piece by piece.
 ///
-/// Several members one after another are one text, as `gzip` writes them for `cat a.gz b.gz`.
+/// Several members one after another are one text, as in the output of `cat a.gz b.gz`.
 @safe final class GzipInflater {
   struct Failure: Error {
     let text: String
@@ -64,6 +64,7 @@ internal import CZlib
 @safe package final class GzipDeflater {
   /// zlib keeps the address.
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+  private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
   /// Nil if there is no memory for it.
   package init?() {
@@ -76,11 +77,10 @@ internal import CZlib
     unsafe stream.deallocate()
   }
 
-  /// Returns what the file has next; all of it once `isLast` is true.
+  /// Returns the next bytes of the file; the last ones if `isLast` is true.
   package func deflated(_ input: [UInt8], isLast: Bool) -> [UInt8] {
     var input = input
     var output: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
     unsafe input.withUnsafeMutableBufferPointer { source in
       unsafe stream.pointee.next_in = source.baseAddress
       unsafe stream.pointee.avail_in = UInt32(source.count)
