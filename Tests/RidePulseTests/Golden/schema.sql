@@ -1150,7 +1150,7 @@ CREATE FUNCTION ridepulse.forget_recorded(p ridepulse.erasure) RETURNS bigint
     AS $_$
 declare
   id constant jsonb := to_jsonb(p.owner_id);
-  -- An ID that is a number may stand in attributes and data without quotes.
+  -- An ID that is a number may be in attributes and data without quotes.
   number constant jsonb := case when p.owner_id ~ '^(0|-?[1-9]\d{0,17})$'
     then p.owner_id::jsonb else id end;
   rows bigint;
@@ -4182,7 +4182,7 @@ CREATE TABLE ridepulse.recorded (
     pass jsonb NOT NULL
 )
 PARTITION BY RANGE (decided_at);
-COMMENT ON TABLE ridepulse.recorded IS 'One row for each pass of a sampled ride: what the decision read, and what came of it. Partitioned by day.';
+COMMENT ON TABLE ridepulse.recorded IS 'One row for each pass of a sampled ride: what the decision read, and the outcome. Partitioned by day.';
 COMMENT ON COLUMN ridepulse.recorded.ride_id IS 'The ride.';
 COMMENT ON COLUMN ridepulse.recorded.fence IS 'The claim''s fence: the order of a ride''s passes.';
 COMMENT ON COLUMN ridepulse.recorded.decided_at IS 'When it was decided; the partition key.';
