@@ -24,7 +24,7 @@ test: ## install what is missing, build, run all tests; FILTER=Name runs some
 
 browser-test: ## the page in Debian's chromium; RECORD=1 retakes the screenshots of docs
 	@scripts/packages build test browser
-	RIDEPULSE_RECORD=$(RECORD) scripts/test-gate BrowserTests $(FLAGS)
+	RECORD_GOLDEN=$(RECORD) scripts/test-gate BrowserTests $(FLAGS)
 
 fuzz: ## a million random cases of every input; CASES=, SEED= and FILTER=Name choose others
 	@scripts/packages build test

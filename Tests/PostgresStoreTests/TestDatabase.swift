@@ -74,7 +74,7 @@ extension PostgresSession {
   func waitUntilSleeping(_ pid: String) async throws {
     let sleeping = """
       select count(*) from pg_stat_activity
-      where pid = $1::int and state = 'active' and query ~ 'pg_sleep'
+      where pid = $1::int and wait_event = 'PgSleep'
       """
     try await wait(until: sleeping, [pid], is: "1")
   }

@@ -8,7 +8,7 @@ import TestSupport
 /// Tests of the page in Debian's chromium, driven by `Page/scenes.py`; `make browser-test` installs
 /// both.
 ///
-/// With RIDEPULSE_RECORD=1 the screenshots in `docs/screenshots` are retaken.
+/// With RECORD_GOLDEN=1 the screenshots in `docs/screenshots` are retaken.
 @Suite(
   .serialized, .timeLimit(.minutes(60)),
   .enabled(if: Browser.isInstalled, "chromium and chromedriver are not installed"))

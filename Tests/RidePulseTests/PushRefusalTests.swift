@@ -20,7 +20,10 @@ import TestSupport
     ),
     (push("ab"), "", ["--payload - is not JSON at line 1, column 1"]),
     (push("ab"), "[1]", ["--payload is not a JSON object", #"{"aps""#]),
-    (push("ab"), #"{"a":1e999}"#, ["not JSON", "column 6: a number that exceeds the range of a double"]),
+    (
+      push("ab"), #"{"a":1e999}"#,
+      ["not JSON", "column 6: a number that exceeds the range of a double"]
+    ),
     (push("ab"), #"{"a":1,"a":2}"#, [#""a" appears twice"#]),
     (push("ab", "--type", "alrt"), "{}", ["--type alrt", "did you mean alert?"]),
     (push("ab", "--priority", "7"), "{}", ["--priority 7 is not one of 10, 5, 1"]),

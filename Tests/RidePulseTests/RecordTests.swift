@@ -11,8 +11,12 @@ import Testing
 @Suite("Recording", .timeLimit(.minutes(60))) struct RecordTests {
   private static let salt = ["RIDEPULSE_RECORD_SALT": "a salt of more than 16 bytes"]
 
-  /// Runs the demo's fleet against the stage, as fast as it settles; returns what is private in it.
-  private func run(_ fleet: inout Fleet, _ stage: Stage) async throws -> [String] {
+  /// Runs the demo's fleet against the stage, as fast as it can; returns what is private in it.
+  ///
+  /// - Parameter isStepwise: Whether each change is settled before the next one.
+  private func run(
+    _ fleet: inout Fleet, _ stage: Stage, isStepwise: Bool = false
+  ) async throws -> [String] {
     let backend = FleetBackend(session: try PostgresSession(conninfo: stage.conninfo))
     var secrets: Set<String> = []
     var now: Duration = .zero
@@ -20,6 +24,7 @@ import Testing
       now += .milliseconds(200)
       for step in fleet.steps(until: now) {
         try await backend.perform(step)
+        if isStepwise { try await stage.settled() }
         if case .request(let ride, let customer, let driver, let attributes) = step {
           secrets.formUnion([ride, customer, driver])
           let value = JSONValue(json: attributes.utf8)
@@ -83,6 +88,39 @@ import Testing
       let fewer = stage.directory + "/fewer.jsonl"
       #expect(try record(stage, ["--output", fewer, "--sample", "1%"]).status == 0)
       #expect(try String(contentsOfFile: fewer, encoding: .utf8).contains(#""sample":1,"#))
+    }
+  }
+
+  /// 503 and REFUSED_STREAM are retried; a 410 ends one token, and an old one is survived by another.
+  @Test func `A day with faults, rehearsed with its answers, ends as it was recorded`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let server = try Server(stage.environment.merging(["RIDEPULSE_RECORD": "100%"]) { $1 })
+      defer { server.stop() }
+      try stage.faults(
+        """
+        [{"match": {"every": 17},
+          "action": {"answer": {"status": 503, "reason": "ServiceUnavailable"}}},
+         {"match": {"every": 19}, "action": {"reset": "REFUSED_STREAM"}},
+         {"match": {"every": 23}, "action": {"answer": {
+           "status": 410, "reason": "Unregistered", "timestamp": 1600000000000}}},
+         {"match": {"every": 29}, "action": {"answer": {
+           "status": 410, "reason": "Unregistered", "timestamp": 4000000000000}}}]
+        """)
+      var fleet = Fleet(size: 3, end: .seconds(25), seed: 11)
+      // A replay takes no time: it makes one pass of each change.
+      _ = try await run(&fleet, stage, isStepwise: true)
+      let day = stage.directory + "/faults.jsonl"
+      #expect(try record(stage, ["--output", day]).status == 0)
+      let text = try String(contentsOfFile: day, encoding: .utf8)
+      #expect(text.matches(of: /"status":410/).count > 1 && text.contains(#""status":503"#))
+      let result = try Command.ridepulse(
+        [
+          "rehearse", day, "--schedules", Project.path("schedules"), "--apns", "recorded",
+          "--against", "recorded",
+        ])
+      #expect(result.status == 0, "\(result)")
     }
   }
 

@@ -7,7 +7,7 @@ import Testing
 /// One wrong file and the loader's messages for it, from a file in `Golden/`.
 ///
 /// A case is `## name`, the YAML, a line `--` and the exact lines of the problems. With
-/// `RIDEPULSE_RECORD=1` the test run rewrites the lines; read the diff before you commit it.
+/// `RECORD_GOLDEN=1` the test run rewrites the lines; read the diff before you commit it.
 struct GoldenCase: Sendable, CustomTestStringConvertible {
   let name: String
   let input: String

@@ -7,7 +7,7 @@ import Testing
 
 /// The tables of `docs/shipped-rules.md`: stories replayed with the shipped rules.
 ///
-/// With `RIDEPULSE_RECORD=1` they are written anew; read the diff before you commit it.
+/// With `RECORD_GOLDEN=1` they are written anew; read the diff before you commit it.
 @Suite struct ShippedRulesTests {
   private static let page = Project.path("docs/shipped-rules.md")
 

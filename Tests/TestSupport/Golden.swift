@@ -2,10 +2,10 @@ import Foundation
 
 /// Files that contain the expected output of a test.
 ///
-/// With `RIDEPULSE_RECORD=1` a test rewrites its golden file; read the diff before you commit it.
+/// With `RECORD_GOLDEN=1` a test rewrites its golden file; read the diff before you commit it.
 package enum Golden {
   package static let isRecording =
-    ProcessInfo.processInfo.environment["RIDEPULSE_RECORD"] == "1"
+    ProcessInfo.processInfo.environment["RECORD_GOLDEN"] == "1"
 
   /// Compares a text with a golden file, or rewrites the file; returns nil if they are equal.
   package static func difference(of text: String, from file: String) throws -> String? {
@@ -19,6 +19,6 @@ package enum Golden {
       case .remove(_, let line, _): "-\(line)"
       }
     }
-    return "\(file) (RIDEPULSE_RECORD=1 rewrites it):\n\(changes.joined(separator: "\n"))"
+    return "\(file) (RECORD_GOLDEN=1 rewrites it):\n\(changes.joined(separator: "\n"))"
   }
 }

@@ -62,6 +62,7 @@ extension DayAnswer {
     self.init(
       token: names.token(fields.text("token") ?? ""), status: Int(fields.integer("status") ?? 0))
     reason = fields.text("reason")
+    timestamp = fields.time("timestamp")
     after = .microseconds(fields.integer("after_us") ?? 0)
   }
 }

@@ -80,6 +80,7 @@ package struct RecordedPass: Hashable, Sendable {
       case .refused(let refusal):
         members["status"] = .integer(Int64(refusal.status))
         members["reason"] = refusal.reason.map { .string($0.replacing("\0", with: "")) }
+        members["timestamp"] = refusal.timestamp.map { .micros($0) }
       case .unsent, .unanswered:
         members["reason"] = Verdict(outcome).reason.map { .string($0.code.word) }
       }

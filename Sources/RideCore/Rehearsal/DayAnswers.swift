@@ -45,7 +45,7 @@ package struct RecordedAnswers: Sendable {
   /// Adds the next answer of the day. Only those around faults are kept: a day has few.
   package mutating func add(_ answer: DayAnswer, at instant: Timestamp) {
     let sentAt = instant - answer.after
-    let outcome = answer.outcome(at: instant)
+    let outcome = answer.outcome
     let wasFault = answers[answer.token]?.last.map { $0.outcome != .accepted } ?? false
     if outcome == .accepted, !wasFault {
       accepted[answer.token] = sentAt
@@ -73,11 +73,10 @@ package struct RecordedAnswers: Sendable {
 }
 
 extension DayAnswer {
-  fileprivate func outcome(at instant: Timestamp) -> PushOutcome {
+  fileprivate var outcome: PushOutcome {
     if status == 200 { return .accepted }
     guard status == 0 else {
-      return .refused(
-        Refusal(status: status, reason: reason, timestamp: status == 410 ? instant : nil))
+      return .refused(Refusal(status: status, reason: reason, timestamp: timestamp))
     }
     switch LedgerReason.Code(word: reason ?? "") {
     case .engine(.noAnswer): return .unanswered(.timeout)

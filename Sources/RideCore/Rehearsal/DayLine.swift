@@ -122,6 +122,8 @@ package struct DayAnswer: Hashable, Sendable {
   package var status: Int
   /// Apple's reason; without an answer, the ledger's code for that.
   package var reason: String?
+  /// With 410: since when the token is invalid. One that was registered later stays.
+  package var timestamp: Timestamp?
   /// How long after the attempt the answer came.
   package var after: Duration = .zero
 

@@ -12,6 +12,8 @@ final class DayPeople {
   private var starts: [PhoneOwner: [StartToken]] = [:]
   private var ownerOfPhone: [Address: OwnerID] = [:]
   private var ownerOfStart: [Address: OwnerID] = [:]
+  /// By the ID of a phone or start token.
+  private var registrations: [Int64: Timestamp] = [:]
   private var contacts: [PhoneOwner: Timestamp] = [:]
   private var optOuts: [PhoneOwner: Set<Topic>] = [:]
   /// Whether the day has named a phone so far; until then everyone has an invented one.
@@ -36,7 +38,7 @@ final class DayPeople {
   /// Registers or withdraws a phone; its ID is the line that first named it.
   ///
   /// - Returns: The phone's ID; nil if it is withdrawn.
-  func set(phone line: DayToken, id: Int64) -> Int64? {
+  func set(phone line: DayToken, id: Int64, at now: Timestamp) -> Int64? {
     hasPhones = true
     let address = Address(app: line.app, token: line.token)
     var known: Phone?
@@ -53,6 +55,7 @@ final class DayPeople {
     if known?.ownerID == line.ownerID { phone.contactedAt = known?.contactedAt }
     ownerOfPhone[address] = line.ownerID
     phones[PhoneOwner(line.app, line.ownerID), default: []].append(phone)
+    registrations[phone.id] = now
     return phone.id
   }
 
@@ -70,8 +73,15 @@ final class DayPeople {
         id: id + Int64(index), app: line.app, ownerID: line.ownerID, attributesType: type,
         token: line.token, environment: line.environment, registeredAt: now)
       token.installationID = line.installationID
+      registrations[token.id] = now
       starts[PhoneOwner(line.app, line.ownerID), default: []].append(token)
     }
+  }
+
+  /// Returns whether a token was registered after APNs found it invalid.
+  func outlives(_ token: TokenInvalidation) -> Bool {
+    guard let since = token.since, let registered = registrations[token.id] else { return false }
+    return registered > since
   }
 
   func contact(_ app: App, _ owner: OwnerID, _ installation: InstallationID?, at now: Timestamp) {
@@ -163,8 +173,8 @@ struct TokenStates {
   }
 
   /// Records what a settlement reveals, as the database does.
-  mutating func record(_ settlement: Settlement) {
-    for token in settlement.invalidations {
+  mutating func record(_ settlement: Settlement, _ people: DayPeople) {
+    for token in settlement.invalidations where !people.outlives(token) {
       switch token.kind {
       case .phone: gonePhones.insert(token.id)
       case .start: goneStarts.insert(token.id)

@@ -189,7 +189,7 @@ enum DayKeys {
   static let contact = ["app", "owner_id", "installation_id"]
   static let push = ["ride", "rule", "token"]
   static let preference = ["app", "owner_id", "topic", "allowed"]
-  static let answer = ["token", "status", "reason", "after_ms"]
+  static let answer = ["token", "status", "reason", "timestamp", "after_ms"]
   static let outcome =
     push + ["status", "reason", "app", "event", "event_at", "type", "priority", "card"]
 }

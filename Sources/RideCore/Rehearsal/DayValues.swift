@@ -75,6 +75,7 @@ extension DayAnswer {
     }
     self.init(token: try fields.required("token").lowercased(), status: Int(status))
     reason = try fields.text("reason")
+    timestamp = try fields.time("timestamp")
     if let after = try fields.number("after_ms") {
       guard after >= 0, after < 1e12 else {
         throw fields.problem("after_ms", "out of range", expected: "milliseconds, 0 or more")

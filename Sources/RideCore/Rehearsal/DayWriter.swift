@@ -66,7 +66,8 @@ extension DayLine.Content {
     case .answer(let answer):
       [
         ("token", .string(answer.token)), ("status", .integer(Int64(answer.status))),
-        ("reason", .text(answer.reason)), ("after_ms", .integer(answer.after.microseconds / 1000)),
+        ("reason", .text(answer.reason)), ("timestamp", answer.timestamp.map { .time($0) }),
+        ("after_ms", .integer(answer.after.microseconds / 1000)),
       ]
     case .outcome(let outcome): outcome.members
     }

@@ -103,7 +103,7 @@ package final class Rehearsal {
     case .ride(let ride): if has(ride.id) { add(ride, at: line.at, event: id) }
     case .event(let event): try add(event, at: line.at, number)
     case .phone(let token):
-      if let phone = people.set(phone: token, id: Int64(number)) {
+      if let phone = people.set(phone: token, id: id, at: line.at) {
         after.world.states.registered(phone: phone)
         before?.world.states.registered(phone: phone)
       }

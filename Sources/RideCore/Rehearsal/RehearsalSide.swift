@@ -122,7 +122,7 @@ struct RehearsalSide {
   /// Takes the next decision before an instant; nil if nothing is due.
   mutating func next(before end: Timestamp) -> Step? {
     guard let step = replay.step(before: end, in: &world) else { return nil }
-    world.states.record(step.settlement)
+    world.states.record(step.settlement, world.people)
     var result = Step(ride: step.decision.view.rideID)
     for (rule, tally) in step.decision.tallies where tally.remainder != 0 {
       figures.breach(.slots, "ride \(result.ride), rule \(rule): \(tally)")
@@ -134,7 +134,9 @@ struct RehearsalSide {
       check(push, isAccepted: entry != nil, step)
       if let entry { count(push, entry, step, &result) }
     }
-    for token in step.settlement.invalidations where token.kind == .activity {
+    let view = step.decision.view
+    for token in step.settlement.invalidations
+    where token.kind == .activity && !view.cardOutlives(token) {
       going[step.ride].cards[.activity(token.id)]?.isEnded = true
     }
     if step.settlement.isOver { leave(step, &result) }

@@ -205,6 +205,7 @@ extension RideView {
         }
       // An ended card is removed; one whose token is gone stays, so that no other replaces it.
       case .activity where token.since == nil: cards.removeAll { $0.target == .activity(token.id) }
+      case .activity where cardOutlives(token): break
       case .activity:
         for index in cards.indices where cards[index].target == .activity(token.id) {
           cards[index].isGone = true
@@ -215,6 +216,12 @@ extension RideView {
 }
 
 extension RideView {
+  /// Returns whether a card was registered after APNs found its token invalid.
+  func cardOutlives(_ token: TokenInvalidation) -> Bool {
+    guard let since = token.since else { return false }
+    return cards.contains { $0.target == .activity(token.id) && $0.registeredAt > since }
+  }
+
   /// Adds emitted events, with IDs above those of all events that the ride has had.
   private mutating func append(_ emits: [EmittedEvent], after settlement: Settlement) {
     if emits.isEmpty { return }

@@ -3,7 +3,7 @@ import RideCore
 /// All keys of the rule files.
 ///
 /// `check` reads it for unknown, missing and misplaced keys; the tables in `docs/rules.md` and
-/// `schedules/schema.json` are made from it: `RIDEPULSE_RECORD=1 make test FILTER=KeyTableTests` rewrites
+/// `schedules/schema.json` are made from it: `RECORD_GOLDEN=1 make test FILTER=KeyTableTests` rewrites
 /// both.
 enum KeyTable {
   /// The keys that determine when a rule fires.

@@ -7,7 +7,7 @@ import Testing
 
 /// The tests that the shipped rules bring along.
 ///
-/// With `RIDEPULSE_RECORD=1` those that expect nothing are completed; read the diff before you commit
+/// With `RECORD_GOLDEN=1` those that expect nothing are completed; read the diff before you commit
 /// it.
 @Suite struct ShippedTestsTests {
   private static func load(allowsIncomplete: Bool = false) throws -> [RuleTestFile] {
