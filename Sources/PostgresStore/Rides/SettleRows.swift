@@ -42,7 +42,7 @@ enum SettleRows {
   static let entries = RowParameters<Part<LedgerEntry>>(
     after: events.last,
     [
-      .text("ride_id") { $0.ride.text }, .uuid("apns_id") { $0.value.id.description },
+      .text("ride_id") { $0.ride.text }, .id("apns_id") { $0.value.id },
       .integer("event_id") { $0.value.isOfSlot ? nil : $0.value.event.id },
       .text("event") { $0.value.event.name },
       .integer("occurred_at") { $0.value.event.at.microseconds },

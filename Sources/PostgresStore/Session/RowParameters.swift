@@ -9,7 +9,7 @@ struct RowParameters<Row>: Sendable {
     let name: String
     /// The type of an element, as PostgreSQL names it.
     let type: String
-    let text: @Sendable (Row) -> String?
+    let write: @Sendable (Row, inout PostgresArray) -> Void
   }
 
   private let columns: [Column]
@@ -37,68 +37,95 @@ struct RowParameters<Row>: Sendable {
 
   /// Returns the values of the parameters.
   func arrays(_ rows: some Collection<Row>) -> [String?] {
-    columns.map { column in PostgresArray.literal(rows.map(column.text)) }
+    columns.map { column in
+      var array = PostgresArray(capacity: 2 + 20 * rows.count)
+      for row in rows { column.write(row, &array) }
+      return array.ended()
+    }
   }
 }
 
 extension RowParameters.Column {
   static func text(_ name: String, _ value: @escaping @Sendable (Row) -> String?) -> Self {
-    Self(name: name, type: "text", text: value)
+    Self(name: name, type: "text") { $1.append(value($0)) }
   }
 
   static func uuid(_ name: String, _ value: @escaping @Sendable (Row) -> String?) -> Self {
-    Self(name: name, type: "uuid", text: value)
+    Self(name: name, type: "uuid") { $1.append(value($0)) }
+  }
+
+  static func id(_ name: String, _ value: @escaping @Sendable (Row) -> PushID) -> Self {
+    Self(name: name, type: "uuid") { $1.append(value($0)) }
   }
 
   /// - Parameter type: PostgreSQL's name of an integer type.
   static func integer<Value: BinaryInteger & SendableMetatype>(
     _ name: String, _ type: String = "bigint", _ value: @escaping @Sendable (Row) -> Value?
   ) -> Self {
-    Self(name: name, type: type) { value($0).map { String($0) } }
+    Self(name: name, type: type) { $1.append(value($0).map { Int64(clamping: $0) }) }
   }
 
   static func boolean(_ name: String, _ value: @escaping @Sendable (Row) -> Bool) -> Self {
-    Self(name: name, type: "boolean") { value($0) ? "t" : "f" }
+    Self(name: name, type: "boolean") { $1.append(value($0) ? "t" : "f") }
   }
 }
 
-/// Writes arrays in PostgreSQL's text form, so that thousands of values fit into one parameter.
-package enum PostgresArray {
+/// Writes an array in PostgreSQL's text form, so that thousands of values fit into one parameter.
+package struct PostgresArray: Sendable {
+  private var bytes: [UInt8] = []
+
+  /// - Parameter capacity: about how many bytes the literal will have.
+  init(capacity: Int) { bytes.reserveCapacity(capacity) }
+
   /// Returns a one-dimensional array literal such as `{"a","b\"c",NULL}`, for `$1::text[]`.
   ///
   /// A nil becomes NULL; every other element arrives byte for byte.
   package static func literal(_ elements: [String?]) -> String {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(elements.reduce(2) { $0 + ($1?.utf8.count ?? 4) + 3 })
-    bytes.append(UInt8(ascii: "{"))
-    for (index, element) in elements.enumerated() {
-      if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      append(element, to: &bytes)
-    }
-    bytes.append(UInt8(ascii: "}"))
-    return String(decoding: bytes, as: UTF8.self)
+    var array = PostgresArray(capacity: elements.reduce(2) { $0 + ($1?.utf8.count ?? 4) + 3 })
+    for element in elements { array.append(element) }
+    return array.ended()
   }
 
   /// Returns the array literal of IDs.
   package static func literal<ID: Identifier>(_ ids: [ID]) -> String { literal(ids.map(\.text)) }
 
-  /// Quotes every element, so that `NULL`, braces, commas and blanks need no special case.
-  private static func append(_ element: String?, to bytes: inout [UInt8]) {
-    guard let element else {
-      bytes.append(contentsOf: "NULL".utf8)
-      return
-    }
+  /// Returns the literal of what was appended.
+  consuming func ended() -> String {
+    if bytes.isEmpty { bytes.append(UInt8(ascii: "{")) }
+    bytes.append(UInt8(ascii: "}"))
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Quotes every text, so that `NULL`, braces, commas and blanks need no special case.
+  mutating func append(_ element: String?) {
+    separate()
+    guard let element else { return appendNull() }
     bytes.append(UInt8(ascii: "\""))
     let isPlain = !element.containsByte { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
     if isPlain {
       bytes.append(contentsOf: element.utf8)
     } else {
-      appendEscaped(element, to: &bytes)
+      appendEscaped(element)
     }
     bytes.append(UInt8(ascii: "\""))
   }
 
-  private static func appendEscaped(_ element: String, to bytes: inout [UInt8]) {
+  mutating func append(_ number: Int64?) {
+    separate()
+    guard let number else { return appendNull() }
+    bytes.append(json: number)
+  }
+
+  mutating func append(_ id: PushID) {
+    separate()
+    bytes.append(id)
+  }
+
+  private mutating func separate() { bytes.append(UInt8(ascii: bytes.isEmpty ? "{" : ",")) }
+
+  private mutating func appendNull() { bytes.append(contentsOf: "NULL".utf8) }
+
+  private mutating func appendEscaped(_ element: String) {
     for byte in element.utf8 {
       if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
         bytes.append(UInt8(ascii: "\\"))

@@ -61,7 +61,7 @@ extension PushHeaders {
 
 extension [UInt8] {
   /// Appends a UUID in lower case, 8-4-4-4-12.
-  mutating func append(_ id: PushID) {
+  package mutating func append(_ id: PushID) {
     // Bit n puts a dash after the nibble that has n nibbles to its right in its half.
     append(hex: UInt64(truncatingIfNeeded: id.bits >> 64), dashesAfter: 1 << 8 | 1 << 4 | 1 << 0)
     append(hex: UInt64(truncatingIfNeeded: id.bits), dashesAfter: 1 << 12)

@@ -74,7 +74,7 @@ extension [UInt8] {
   }
 
   /// Appends the digits of a number.
-  mutating func append(json number: Int64) {
+  package mutating func append(json number: Int64) {
     if number < 0 { append(UInt8(ascii: "-")) }
     var rest = number.magnitude
     let start = count
