@@ -61,6 +61,30 @@ import Testing
     }
   }
 
+  /// A pause ends within the pushes' validity; a 410 later takes what follows it.
+  @Test func `A bad hour at APNs changes the day as a faults file states`() throws {
+    let faults = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: faults) }
+    try """
+    when:
+      - { at: 9m, apns: { status: 503, for: 90s } }
+      - { at: 2026-11-21T09:10:00Z, apns: { status: 410, for: 1h } }
+    """.write(to: faults, atomically: true, encoding: .utf8)
+    let result = try Command.ridepulse(Self.day + ["--apns", faults.path])
+    #expect(result.status == 0, "\(result.errors)")
+    let lines = result.output.split(separator: "\n").map { $0.split(separator: " ") }
+    for (name, count) in [("rule arrived", "2"), ("beat, HTTP 410", "1"), ("card, HTTP 410", "1")] {
+      let words = name.split(separator: " ")
+      #expect(
+        lines.contains { $0.dropLast().suffix(words.count) == words[...] && $0.last == count[...] },
+        "\(result.output)")
+    }
+    try "when:\n  - { at: 9m, apns: { status: 5030 } }\n".write(
+      to: faults, atomically: true, encoding: .utf8)
+    let wrong = try Command.ridepulse(Self.day + ["--apns", faults.path])
+    #expect(wrong.status == 1 && wrong.errors.contains("\(faults.path):2:"), "\(wrong.errors)")
+  }
+
   @Test func `A former report stands in for the other rules`() throws {
     let report = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
     defer { try? FileManager.default.removeItem(atPath: report) }
