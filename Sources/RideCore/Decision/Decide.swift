@@ -128,11 +128,11 @@ struct Decider {
     if let part = decision.view.memo.part {
       decision.slots = decision.view.memo.slots
       return part.slots.compactMap { slot in
-        configuration.rules.timed.first { $0.name == slot.rule }.map { ($0, slot.at) }
+        configuration.rules.timed.named(slot.rule).map { ($0, slot.at) }
       }
     }
     var slots: [(rule: TimedRule, at: Timestamp)] = []
-    for rule in configuration.rules.timed where concerns(rule) {
+    for rule in configuration.rules.timed.concerning(decision.view) {
       var machine = ScheduleEvaluator(rule, of: decision.view, attributes: attributes, now: now)
       machine.run(isState: configuration.rules.isState)
       slots += machine.due.map { (rule, $0) }
@@ -147,17 +147,6 @@ struct Decider {
       if let next = machine.next { decision.nextSlot = min(decision.nextSlot ?? next, next) }
     }
     return slots
-  }
-
-  /// Returns whether the ride is, was or comes to be in one of the rule's states.
-  ///
-  /// For most rules none of these holds, and this check is cheap.
-  private func concerns(_ rule: TimedRule) -> Bool {
-    let view = decision.view
-    return view.memo.slots[rule.name] != nil
-      || view.ride?.state.map(rule.timing.states.contains) == true
-      || view.events.contains { rule.timing.states.contains($0.name) }
-      || rule.timing.event.map { name in view.events.contains { $0.name == name } } == true
   }
 
   private func event(of rule: TimedRule, at slot: Timestamp) -> RideEvent {

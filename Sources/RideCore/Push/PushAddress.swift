@@ -15,7 +15,7 @@ package struct App: StoredAsRaw, Hashable, Sendable, CustomStringConvertible {
 
   /// Compares the bytes, because a row may hold any text.
   package static func == (left: App, right: App) -> Bool {
-    left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
+    left.rawValue.hasBytes(of: right.rawValue)
   }
 
   package func hash(into hasher: inout Hasher) { rawValue.hashBytes(into: &hasher) }

@@ -9,8 +9,7 @@ package struct RuleSet: Sendable {
   /// The rules, ordered by file name and by line.
   package let rules: [Rule]
 
-  /// The schedule rules, each with its timing, in the order of the files.
-  let timed: [TimedRule]
+  let timed: TimedRules
 
   /// The rules whose cards have a life of their own, in the order of the files.
   let cards: [CardRule]
@@ -53,17 +52,17 @@ package struct RuleSet: Sendable {
     for (definition, rule) in zip(rules, compiled) {
       switch rule.when {
       case .on(let names, _): for name in Set(names) { byEvent[name, default: []].append(rule) }
-      case .at(let timing): timed.append(TimedRule(rule: rule, timing: timing))
+      case .at(let timing): timed.append(TimedRule(rule, timing))
       case .life:
         guard case .liveActivity(let life) = definition.what else { continue }
         let card = CompiledCard(
           life, data: definition.data, states: activeStates.union(finalStates),
           defaultLocale: defaults.locale)
-        cards.append(CardRule(rule: rule, life: life, compiled: card))
+        cards.append(CardRule(rule, life, card))
       }
     }
     self.cards = cards
-    self.timed = timed
+    self.timed = TimedRules(timed)
     permitWindows = rules.reduce(into: [:]) { windows, rule in
       guard let topic = rule.limits.topic, let cap = rule.limits.cap else { return }
       for app in rule.apps {
@@ -96,7 +95,7 @@ package struct RuleSet: Sendable {
   /// Empty if the set has neither schedule rules nor cards.
   package var timingDigest: String {
     let texts =
-      timed.map { "\($0.rule.name) \($0.timing.digest)" }
+      timed.all.map { "\($0.rule.name) \($0.timing.digest)" }
       + cards.map { "\($0.rule.name) \($0.life.digest)" }
     return texts.isEmpty ? "" : PushID(of: texts.sorted().joined(separator: "\n")).description
   }
@@ -136,7 +135,7 @@ package struct RuleSet: Sendable {
 
   /// The apps whose owners' last contacts `lost-contact` reads.
   package var lostContactApps: [App] {
-    let apps = timed.flatMap { timed -> [App] in
+    let apps = timed.all.flatMap { timed -> [App] in
       if case .lostContact = timed.timing.slots { timed.rule.apps } else { [] }
     }
     return Set(apps).sorted { $0.rawValue < $1.rawValue }
@@ -250,19 +249,17 @@ extension CompiledRule {
   }
 }
 
-/// A schedule rule with its timing.
-struct TimedRule: Sendable {
-  let rule: CompiledRule
-  let timing: Timing
-
-  var name: String { rule.name }
-}
-
 /// A rule whose cards have a life of their own.
-struct CardRule: Sendable {
+final class CardRule: Sendable {
   let rule: CompiledRule
   let life: LiveActivity
   let compiled: CompiledCard
+
+  init(_ rule: CompiledRule, _ life: LiveActivity, _ compiled: CompiledCard) {
+    self.rule = rule
+    self.life = life
+    self.compiled = compiled
+  }
 
   var name: String { rule.name }
   var app: App { rule.app }

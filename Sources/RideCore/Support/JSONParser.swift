@@ -124,11 +124,15 @@ extension JSONParser {
   private mutating func string() throws(Fault) -> String {
     index += 1
     let start = index
+    var all: UInt8 = 0
     while let byte = next, byte >= 32, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+      all |= byte
       index += 1
     }
     if next == UInt8(ascii: "\"") {
       defer { index += 1 }
+      // Validation costs more than all else, and nearly every text is ASCII.
+      if all < 0x80 { return String(decoding: text[start..<index], as: UTF8.self) }
       return try unicode(text[start..<index], from: start)
     }
     // The rest is rare: a text with escapes is put together from its parts.

@@ -146,7 +146,7 @@ extension RideLife {
   private mutating func check(_ decision: Decision) throws(Fuzz.Fault) {
     let rules = book.rules
     // For a cron rule: the slots that it makes up for, and those that are still on time.
-    let slots = rules.timed.map { rule in
+    let slots = rules.timed.all.map { rule in
       if case .cron(_, _, .all(let bound)) = rule.timing.slots { bound + 4 } else { 5 }
     }.reduce(0, +)
     let tellings = view.events.count * rules.rules.count + slots

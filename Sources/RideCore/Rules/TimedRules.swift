@@ -1,0 +1,54 @@
+/// A schedule rule with its timing. A class: each decision passes some of them around.
+final class TimedRule: Sendable {
+  let rule: CompiledRule
+  let timing: Timing
+
+  init(_ rule: CompiledRule, _ timing: Timing) {
+    self.rule = rule
+    self.timing = timing
+  }
+
+  var name: String { rule.name }
+}
+
+/// The schedule rules of a set, found by the names that can make them due.
+///
+/// A ride meets few of them, so that a decision does not ask each rule.
+struct TimedRules: Sendable {
+  /// In the order of the files.
+  let all: [TimedRule]
+  private let byState: [String: [Int]]
+  private let byEvent: [String: [Int]]
+  private let byName: [String: [Int]]
+
+  init(_ rules: [TimedRule]) {
+    all = rules
+    func places(_ names: (TimedRule) -> some Sequence<String>) -> [String: [Int]] {
+      rules.enumerated().reduce(into: [:]) { places, rule in
+        for name in names(rule.element) { places[name, default: []].append(rule.offset) }
+      }
+    }
+    byState = places(\.timing.states)
+    byEvent = places { CollectionOfOne($0.timing.event).compactMap(\.self) }
+    byName = places { CollectionOfOne($0.name) }
+  }
+
+  /// Returns the first rule with this name.
+  func named(_ name: String) -> TimedRule? { byName[name]?.first.map { all[$0] } }
+
+  /// Returns the rules of which a ride has a memo, and those in whose states it is, was or comes to
+  /// be, or that one of its events concerns, in the order of the files.
+  func concerning(_ view: RideView) -> [TimedRule] {
+    if all.isEmpty { return [] }
+    var places = view.ride?.state.flatMap { byState[$0] } ?? []
+    for event in view.events {
+      places += byState[event.name] ?? []
+      places += byEvent[event.name] ?? []
+    }
+    for name in view.memo.slots.keys { places += byName[name] ?? [] }
+    places.sort()
+    return places.indices.compactMap { index in
+      index > 0 && places[index] == places[index - 1] ? nil : all[places[index]]
+    }
+  }
+}
