@@ -54,7 +54,7 @@ enum ClaimStatements {
     sql: """
       select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
         set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
-        \(LockLimit.setting)
+        \(PlanCache.setting), \(LockLimit.setting)
       """)
 
   /// Claims rides that are due and not leased.

@@ -14,7 +14,7 @@ enum SettleStatements {
 
   private static let hashes = """
     set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true),
-      set_config('enable_mergejoin', 'off', true)
+      set_config('enable_mergejoin', 'off', true), \(PlanCache.setting)
     """
 
   /// Writes the outcomes of rides and releases them, in one transaction for any number of rides.
