@@ -55,13 +55,22 @@ enum ClaimStatements {
   /// The tables behind a claim grow from nothing to millions of rows faster than statistics follow,
   /// and a plan cached for the small table would read the whole large one. Compiling such a plan
   /// takes longer than running it.
-  static let lookups = Statement(
-    name: "lookups",
-    sql: """
-      select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-        set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
-        \(PlanCache.setting), \(LockLimit.setting)
-      """)
+  static let lookups = Statement(name: "lookups", sql: "select \(lookupSettings)")
+
+  /// The same, for statements whose plan is the same for tables of any size: each is planned once
+  /// for a connection.
+  ///
+  /// PostgreSQL would plan a claim again each time for as long as that seems cheaper, and it does
+  /// for a scan from the first event: by the statistics, that parameter selects no row.
+  static let plannedOnce = Statement(
+    name: "planned_once",
+    sql: "select \(lookupSettings), set_config('plan_cache_mode', 'force_generic_plan', true)")
+
+  private static let lookupSettings = """
+    set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+      set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
+      \(LockLimit.setting)
+    """
 
   /// Claims rides that are due and not leased.
   ///
@@ -69,8 +78,9 @@ enum ClaimStatements {
   /// microseconds at which `LowWaterMark` lets the scan begin, $8 whether to return the lowest
   /// ones, $9 holder, $10 to $12 the apps of `DatabasePin`.
   ///
-  /// It returns `ClaimColumns`. Nothing is claimed on a place that does not match the pin. Existing rows are locked with SKIP LOCKED; new ones are inserted in the
-  /// order of their IDs, so that two nodes cannot deadlock. Later statements read the events and
+  /// It returns `ClaimColumns`. Nothing is claimed on a place that does not match the pin. Existing
+  /// rows are locked with SKIP LOCKED; new ones are inserted in the order of their IDs, so that two
+  /// nodes cannot deadlock. Later statements read the events and
   /// columns of the rides: this statement's snapshot is older than its locks, and could show events
   /// that another node has consumed since.
   ///
@@ -89,9 +99,12 @@ enum ClaimStatements {
       ), here as materialized (
         select * from ridepulse.claim_place($10::text[], $11::text[], $12::text[])
       ), oldest as materialized (
-        -- Unconsumed events of rides that no node holds.
-        select e.id, e.ride_id, a.ctid as place
-        from ridepulse.events e left join ridepulse.agenda a on a.ride_id = e.ride_id
+        -- Unconsumed events of rides that no node holds. Here and below, OFFSET 0 keeps a look-up
+        -- from becoming a join: while a table is small, that would read all of its index.
+        select e.id, e.ride_id, a.place
+        from ridepulse.events e left join lateral (
+          select a.ctid as place, a.leased_until from ridepulse.agenda a
+          where a.ride_id = e.ride_id offset 0) a on true
         where e.id >= $6::bigint and (a.leased_until > now()) is not true
           and (select may_claim from here)
         order by e.id limit $4::bigint
@@ -138,7 +151,7 @@ enum ClaimStatements {
           case when $8::boolean then (select e.id from ridepulse.events e
            where e.id >= $6::bigint and not exists (
              select from ridepulse.agenda a
-             where a.ride_id = e.ride_id and a.leased_until = 'infinity')
+             where a.ride_id = e.ride_id and a.leased_until = 'infinity' offset 0)
            order by e.id limit 1) end as lowest_event,
           case when (select count(*) from oldest) >= $4::bigint
               and (select count(*) from claimed) = (select count(*) from listed)
@@ -162,7 +175,7 @@ enum ClaimStatements {
         (select e.id from ridepulse.events e
          where e.id < $1::bigint and not exists (
            select from ridepulse.agenda a
-           where a.ride_id = e.ride_id and a.leased_until = 'infinity')
+           where a.ride_id = e.ride_id and a.leased_until = 'infinity' offset 0)
          order by e.id limit 1),
         (select \(SQLTime.micros("due_at")) from ridepulse.agenda
          where due_at < \(SQLTime.timestamp("$2::bigint")) and leased_until < 'infinity'

@@ -18,7 +18,7 @@ extension PostgresRideStore {
     let holder = newHolder()
     let isAsleep = asleep && listener?.isHealthy ?? false
     let calls = [
-      Call(ClaimStatements.lookups),
+      Call(ClaimStatements.plannedOnce),
       Call(
         ClaimStatements.claim,
         [
@@ -206,7 +206,7 @@ extension PostgresRideStore {
       let session = try? sweeping?()
       let rows = try? await (session ?? claims).run(
         [
-          Call(ClaimStatements.lookups),
+          Call(ClaimStatements.plannedOnce),
           Call(
             ClaimStatements.belowMark,
             [String(bounds.event ?? .min), bounds.due.map { String($0.microseconds) }]),

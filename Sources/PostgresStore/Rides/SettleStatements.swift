@@ -14,7 +14,7 @@ enum SettleStatements {
 
   private static let hashes = """
     set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true),
-      set_config('enable_mergejoin', 'off', true), \(PlanCache.setting)
+      set_config('enable_mergejoin', 'off', true)
     """
 
   /// Writes the outcomes of rides and releases them, in one transaction for any number of rides.
@@ -80,13 +80,15 @@ enum SettleStatements {
           where ride_id = any (array(
             select ride_id from settled where ride_id not in (select ride_id from listed)))
         ), held as materialized (
-          -- The rides that this node still holds; everything below concerns only these.
+          -- The rides that this node still holds; everything below concerns only these. An
+          -- expression as a join key: while a table is small, the planner would read all of an
+          -- index that has the plain column's order.
           select a.ride_id, a.fence, a.node, s.memo, s.revision,
             case when s.has_moved then now() else \(SQLTime.timestamp("s.next_due")) end as next_due,
             s.is_over and not s.has_moved as is_over,
             $2::boolean or coalesce(a.memo ? 'retries', false) as may_have_rows
           from settled s join ridepulse.agenda a
-            on a.ride_id = s.ride_id and a.fence = s.fence and a.node = s.node
+            on a.ride_id || '' = s.ride_id and a.fence = s.fence and a.node = s.node
           where a.ctid = any (array(select place from placed))
           for update of a skip locked
         ), kept as (
@@ -94,17 +96,17 @@ enum SettleStatements {
           update ridepulse.agenda a set node = null, leased_until = '-infinity', unread = 0,
             memo = held.memo::jsonb, due_at = held.next_due
           from held
-          where a.ctid = any (array(select place from placed)) and a.ride_id = held.ride_id
+          where a.ctid = any (array(select place from placed)) and a.ride_id || '' = held.ride_id
             and not held.is_over
         ), ended as (
           -- Rides that are over leave the agenda.
           delete from ridepulse.agenda a using held
-          where a.ctid = any (array(select place from placed)) and a.ride_id = held.ride_id
+          where a.ctid = any (array(select place from placed)) and a.ride_id || '' = held.ride_id
             and held.is_over
         ), consumed as (
           delete from ridepulse.events e using held, \(SettleRows.events.table("c"))
-          where e.id = any (\(SettleRows.events.keys)) and e.ride_id = held.ride_id
-            and e.id = c.id and \(SQLTime.micros("e.created_at")) = c.created_at
+          where e.id = any (\(SettleRows.events.keys)) and e.ride_id || '' = held.ride_id
+            and e.id + 0 = c.id and \(SQLTime.micros("e.created_at")) = c.created_at
         ), entries as materialized (
           -- One ledger row for each push.
           select n.ride_id, n.apns_id, n.event_id, n.event, n.rule, n.app, n.push_type, n.status,

@@ -62,14 +62,3 @@ enum LockLimit {
   static let short = Statement(
     name: "lock_limit", sql: "select set_config('lock_timeout', '100ms', true)")
 }
-
-/// How PostgreSQL plans a prepared statement.
-enum PlanCache {
-  /// An expression for a SELECT that precedes statements in the same transaction: each is planned
-  /// once for a connection, without regard to its parameters.
-  ///
-  /// By default PostgreSQL plans a statement again for each execution for as long as that seems
-  /// cheaper. It does for a claim that scans from the first event: the parameter selects no row by
-  /// the statistics. The planner settings of the transaction leave one plan to choose anyway.
-  static let setting = "set_config('plan_cache_mode', 'force_generic_plan', true)"
-}
