@@ -12,13 +12,14 @@ import Testing
   /// Makes a claim; returns where it began.
   @discardableResult
   private mutating func plan(
-    at second: Double, lowest: Int64?, highest: Int64? = nil, due: Timestamp? = nil,
-    cost: Duration = .milliseconds(40)
+    at second: Double, lowest: Int64?, to claimedTo: Int64? = nil, highest: Int64? = nil,
+    due: Timestamp? = nil, cost: Duration = .milliseconds(40)
   ) -> LowWaterMark.Bounds {
     let plan = lowWaterMark.plan(at: time(second))
     lowWaterMark.observe(
       LowWaterMark.ScanResult(
-        lowestEvent: lowest, highestEvent: highest, lowestDue: due, now: now + time(second)),
+        lowestEvent: plan.measuresLowest ? lowest : nil, claimedTo: claimedTo,
+        highestEvent: highest, lowestDue: due, now: now + time(second)),
       by: plan, began: time(second), ended: time(second) + cost)
     return plan.bounds
   }
@@ -113,5 +114,41 @@ import Testing
     #expect(plan(at: 2, lowest: nil, due: later).due == now - .seconds(61))
     plan(at: 2.5, lowest: nil, due: later)
     #expect(plan(at: 3, lowest: nil).due == now + .milliseconds(200))
+  }
+
+  @Test mutating func `while claims are full, they follow one another for a quarter of a second`() {
+    #expect(plan(at: 0, lowest: 100, to: 200).event == nil)
+    #expect(plan(at: 0.1, lowest: nil, to: 300).event == 201)
+    #expect(plan(at: 0.2, lowest: nil, to: 400).event == 301)
+    // What lies below may have been released meanwhile.
+    #expect(plan(at: 0.26, lowest: nil, to: 500).event == nil)
+    #expect(plan(at: 0.3, lowest: nil, to: 600).event == 501)
+    // This claim was not full: nothing is left above it.
+    #expect(plan(at: 0.35, lowest: nil).event == 601)
+    #expect(plan(at: 0.4, lowest: nil).event == nil)
+  }
+
+  @Test mutating func `a claim that measures the lowest event begins at the mark`() {
+    plan(at: 0, lowest: 100, to: 200, cost: .milliseconds(300))
+    plan(at: 1.4, lowest: 300, to: 400, cost: .milliseconds(300))
+    #expect(plan(at: 2.8, lowest: 300, to: 500).event == 100)
+    #expect(plan(at: 2.9, lowest: 300, to: 600).event == 501)
+    #expect(plan(at: 3, lowest: 300, to: 700).event == 601)
+    // The mark is a second old, and the last look at everything is not.
+    #expect(plan(at: 3.04, lowest: 300, to: 800).event == 701)
+    #expect(plan(at: 3.84, lowest: 300, to: 900).event == 300)
+  }
+
+  @Test mutating func `a claim begins at the mark after a release and after a late commit`() {
+    plan(at: 0, lowest: 100, to: 200)
+    lowWaterMark.rewind()
+    #expect(plan(at: 0.1, lowest: nil, to: 300) == .init())
+    plan(at: 1.2, lowest: 300, to: 400, cost: .milliseconds(300))
+    plan(at: 2.8, lowest: 400, to: 500, cost: .milliseconds(300))
+    #expect(lowWaterMark.plan(at: time(3)).followsLast)
+    let bounds = lowWaterMark.beginSweep(at: time(100))
+    #expect(bounds != nil)
+    lowWaterMark.endSweep(.init(event: 50), began: time(100), ended: time(100.3))
+    #expect(lowWaterMark.plan(at: time(3)).bounds.event == 50)
   }
 }

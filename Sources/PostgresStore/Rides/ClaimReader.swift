@@ -8,6 +8,7 @@ struct ClaimReader {
   private var now = Timestamp(microseconds: 0)
   private var nextDue: Timestamp?
   private var lowestEvent: Int64?
+  private var claimedTo: Int64?
   private var lowestDue: Timestamp?
   private(set) var claims: [RideClaim] = []
   private var memos: [Memo] = []
@@ -26,6 +27,7 @@ struct ClaimReader {
     now = rows[0, columns.now] ?? now
     nextDue = rows[0, columns.nextDue]
     lowestEvent = rows[0, columns.lowestEvent]
+    claimedTo = rows[0, columns.claimedTo]
     lowestDue = rows[0, columns.lowestDue]
     if let system = rows[0, columns.systemIdentifier], let timeline = rows[0, columns.timeline] {
       report = PlaceMonitor.Report(
@@ -42,6 +44,7 @@ struct ClaimReader {
       var claim = RideClaim(rideID: ride, fence: fence)
       claim.holder = holder
       claim.place = report?.place
+      claim.row = rows[row, columns.row]
       claim.isTakenOver = rows[row, columns.isTakenOver] == true
       claims.append(claim)
       memos.append(memo(rows[row, columns.memo], of: ride))
@@ -119,7 +122,8 @@ struct ClaimReader {
   /// What the claim found about the low-water mark.
   var scan: LowWaterMark.ScanResult {
     LowWaterMark.ScanResult(
-      lowestEvent: lowestEvent, highestEvent: rows.highestEvent, lowestDue: lowestDue, now: now)
+      lowestEvent: lowestEvent, claimedTo: claimedTo, highestEvent: rows.highestEvent,
+      lowestDue: lowestDue, now: now)
   }
 
   /// Rides that cannot be read, with the reason.

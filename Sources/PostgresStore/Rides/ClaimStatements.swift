@@ -8,11 +8,15 @@ struct ClaimColumns: Sendable {
   let nextDue: ResultColumn<Timestamp>
   let ride: ResultColumn<String>
   let fence: ResultColumn<Int64>
+  /// The place of the ride's row, as the claim left it.
+  let row: ResultColumn<String>
   let memo: ResultColumn<String>
   /// Whether another node's lease on the ride ran out.
   let isTakenOver: ResultColumn<Bool>
   /// The lowest event and due time of rides that are not parked.
   let lowestEvent: ResultColumn<Int64>
+  /// The event up to which all rides that were found are claimed, if the scan stopped there.
+  let claimedTo: ResultColumn<Int64>
   let lowestDue: ResultColumn<Timestamp>
   let systemIdentifier: ResultColumn<Int64>
   let timeline: ResultColumn<Int64>
@@ -30,9 +34,11 @@ struct ClaimColumns: Sendable {
     nextDue = list.time("next_due")
     ride = list.text("ride_id")
     fence = list.integer("fence")
+    row = list.text("place::text")
     memo = list.text("memo::text")
     isTakenOver = list.boolean("is_taken_over")
     lowestEvent = list.integer("lowest_event")
+    claimedTo = list.integer("claimed_to")
     lowestDue = list.time("lowest_due")
     systemIdentifier = list.integer("system_identifier")
     timeline = list.integer("timeline::bigint")
@@ -49,13 +55,22 @@ enum ClaimStatements {
   /// The tables behind a claim grow from nothing to millions of rows faster than statistics follow,
   /// and a plan cached for the small table would read the whole large one. Compiling such a plan
   /// takes longer than running it.
-  static let lookups = Statement(
-    name: "lookups",
-    sql: """
-      select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-        set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
-        \(LockLimit.setting)
-      """)
+  static let lookups = Statement(name: "lookups", sql: "select \(lookupSettings)")
+
+  /// The same, for statements whose plan is the same for tables of any size: each is planned once
+  /// for a connection.
+  ///
+  /// PostgreSQL would plan a claim again each time for as long as that seems cheaper, and it does
+  /// for a scan from the first event: by the statistics, that parameter selects no row.
+  static let plannedOnce = Statement(
+    name: "planned_once",
+    sql: "select \(lookupSettings), set_config('plan_cache_mode', 'force_generic_plan', true)")
+
+  private static let lookupSettings = """
+    set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+      set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
+      \(LockLimit.setting)
+    """
 
   /// Claims rides that are due and not leased.
   ///
@@ -63,8 +78,9 @@ enum ClaimStatements {
   /// microseconds at which `LowWaterMark` lets the scan begin, $8 whether to return the lowest
   /// ones, $9 holder, $10 to $12 the apps of `DatabasePin`.
   ///
-  /// It returns `ClaimColumns`. Nothing is claimed on a place that does not match the pin. Existing rows are locked with SKIP LOCKED; new ones are inserted in the
-  /// order of their IDs, so that two nodes cannot deadlock. Later statements read the events and
+  /// It returns `ClaimColumns`. Nothing is claimed on a place that does not match the pin. Existing
+  /// rows are locked with SKIP LOCKED; new ones are inserted in the order of their IDs, so that two
+  /// nodes cannot deadlock. Later statements read the events and
   /// columns of the rides: this statement's snapshot is older than its locks, and could show events
   /// that another node has consumed since.
   ///
@@ -82,33 +98,38 @@ enum ClaimStatements {
         where n.asleep <> excluded.asleep or n.seen_at < now() - interval '2 seconds'
       ), here as materialized (
         select * from ridepulse.claim_place($10::text[], $11::text[], $12::text[])
+      ), oldest as materialized (
+        -- Unconsumed events of rides that no node holds. Here and below, OFFSET 0 keeps a look-up
+        -- from becoming a join: while a table is small, that would read all of its index.
+        select e.id, e.ride_id, a.place
+        from ridepulse.events e left join lateral (
+          select a.ctid as place, a.leased_until from ridepulse.agenda a
+          where a.ride_id = e.ride_id offset 0) a on true
+        where e.id >= $6::bigint and (a.leased_until > now()) is not true
+          and (select may_claim from here)
+        order by e.id limit $4::bigint
       ), waiting as materialized (
-        -- Rides with unconsumed events, oldest first.
-        select distinct ride_id, place from (
-          select e.ride_id, a.ctid as place
-          from ridepulse.events e left join ridepulse.agenda a on a.ride_id = e.ride_id
-          where e.id >= $6::bigint and (a.leased_until > now()) is not true
-            and (select may_claim from here)
-          order by e.id limit $4::bigint) oldest
+        select distinct ride_id, place from oldest
       ), due as materialized (
         -- Rides whose due time has come.
         select ctid as place, due_at from ridepulse.agenda
         where due_at >= \(dueFloor) and due_at <= now() and leased_until <= now()
           and (select may_claim from here)
         order by due_at limit $4::bigint
+      ), listed as materialized (
+        select place from waiting where place is not null union select place from due
       ), free as materialized (
         -- Locks those that no other node holds or is claiming now.
         select a.ctid as place, a.node is not null as is_taken_over from ridepulse.agenda a
-        where a.leased_until <= now() and a.ctid = any (array(
-          select place from waiting where place is not null union select place from due
-          limit $4::bigint))
+        where a.leased_until <= now()
+          and a.ctid = any (array(select place from listed limit $4::bigint))
         for update skip locked
       ), renewed as (
         -- Leases rides that are on the agenda.
         update ridepulse.agenda a set node = $9::uuid, fence = nextval('ridepulse.fence'),
           leased_until = now() + $5::bigint * interval '1 millisecond'
         from free where a.ctid = free.place
-        returning a.ride_id, a.fence, a.memo, free.is_taken_over
+        returning a.ride_id, a.fence, a.ctid as place, a.memo, free.is_taken_over
       ), opened as (
         -- Puts rides with a first event on the agenda.
         insert into ridepulse.agenda (ride_id, node, fence, leased_until)
@@ -116,7 +137,7 @@ enum ClaimStatements {
           now() + $5::bigint * interval '1 millisecond'
         from waiting w where w.place is null order by w.ride_id
         on conflict do nothing
-        returning ride_id, fence, null::jsonb as memo, false as is_taken_over
+        returning ride_id, fence, ctid as place, null::jsonb as memo, false as is_taken_over
       ), claimed as (
         select * from renewed union all select * from opened
       )
@@ -130,8 +151,12 @@ enum ClaimStatements {
           case when $8::boolean then (select e.id from ridepulse.events e
            where e.id >= $6::bigint and not exists (
              select from ridepulse.agenda a
-             where a.ride_id = e.ride_id and a.leased_until = 'infinity')
+             where a.ride_id = e.ride_id and a.leased_until = 'infinity' offset 0)
            order by e.id limit 1) end as lowest_event,
+          case when (select count(*) from oldest) >= $4::bigint
+              and (select count(*) from claimed) = (select count(*) from listed)
+                + (select count(*) from waiting where place is null)
+            then (select max(id) from oldest) end as claimed_to,
           case when $8::boolean then (select due_at from ridepulse.agenda
            where due_at >= \(dueFloor) and leased_until < 'infinity'
            order by due_at limit 1) end as lowest_due,
@@ -150,7 +175,7 @@ enum ClaimStatements {
         (select e.id from ridepulse.events e
          where e.id < $1::bigint and not exists (
            select from ridepulse.agenda a
-           where a.ride_id = e.ride_id and a.leased_until = 'infinity')
+           where a.ride_id = e.ride_id and a.leased_until = 'infinity' offset 0)
          order by e.id limit 1),
         (select \(SQLTime.micros("due_at")) from ridepulse.agenda
          where due_at < \(SQLTime.timestamp("$2::bigint")) and leased_until < 'infinity'

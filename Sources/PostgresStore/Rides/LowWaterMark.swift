@@ -8,6 +8,11 @@ import RideCore
 /// due in the past, is below that. If a full scan is cheap, claims make one now and then to find
 /// those, an idle node at every claim; if it is expensive, a separate sweep does it alongside the
 /// claims.
+///
+/// While a backlog is claimed, the rides that this node holds lie above the mark, and every claim
+/// would pass over their events as well. After a claim that took all it found up to some event, the
+/// next ones therefore begin behind that event, for a short time: an event of a ride that was held
+/// or locked meanwhile may lie below it.
 struct LowWaterMark {
   /// Where a scan begins; nil means at the first entry.
   struct Bounds: Hashable {
@@ -20,6 +25,8 @@ struct LowWaterMark {
     var bounds = Bounds()
     /// Whether the claim measures the lowest entries.
     var measuresLowest = true
+    /// Whether the claim begins behind the last one, and not at the mark.
+    var followsLast = false
 
     var isFull: Bool { bounds == Bounds() }
   }
@@ -27,6 +34,8 @@ struct LowWaterMark {
   /// What a claim found, apart from parked rides.
   struct ScanResult: Hashable {
     var lowestEvent: Int64?
+    /// The event up to which it claimed all it found, if it stopped there at its limit.
+    var claimedTo: Int64?
     /// The highest of the events that it read.
     var highestEvent: Int64?
     var lowestDue: Timestamp?
@@ -41,6 +50,8 @@ struct LowWaterMark {
   /// When the next full scan is due; nil while a sweep runs.
   private var nextFull: Duration? = .zero
   private var isCostly = false
+  /// The event behind which claims begin, and when a claim last began below it.
+  private var last: (event: Int64, since: Duration)?
 
   static let markAge: Duration = .seconds(1)
   /// How far in the past a settlement may set a ride's due time.
@@ -54,13 +65,24 @@ struct LowWaterMark {
   /// claim is as frequent as an idle node polls.
   static let longestRest: Duration = .milliseconds(2800)
   static let shortRest: Duration = .seconds(1)
+  /// How long claims may follow one another without a look at what lies below them.
+  static let longestRun: Duration = .milliseconds(250)
 
   /// Returns how a claim at this time scans.
   func plan(at uptime: Duration) -> ScanPlan {
     if let nextFull, uptime >= nextFull, !isCostly { return ScanPlan() }
-    return ScanPlan(
-      bounds: bounds, measuresLowest: mark.map { uptime - $0.at >= Self.markAge } ?? true)
+    let measuresLowest = mark.map { uptime - $0.at >= Self.markAge } ?? true
+    if !measuresLowest, let last, uptime - last.since < Self.longestRun {
+      let next = min(last.event, .max - 1) + 1
+      return ScanPlan(
+        bounds: Bounds(event: max(next, bounds.event ?? next), due: bounds.due),
+        measuresLowest: false, followsLast: true)
+    }
+    return ScanPlan(bounds: bounds, measuresLowest: measuresLowest)
   }
+
+  /// Lets the next claim begin at the mark, because rides were released.
+  mutating func rewind() { last = nil }
 
   /// Begins a sweep if one is due; returns the bounds that it must look below, or nil.
   mutating func beginSweep(at uptime: Duration) -> Bounds? {
@@ -78,6 +100,7 @@ struct LowWaterMark {
   /// Records what a claim found that scanned by this plan.
   mutating func observe(_ scan: ScanResult, by plan: ScanPlan, began: Duration, ended: Duration) {
     if plan.isFull { recordFullScan(ended - began, at: ended) }
+    last = scan.claimedTo.map { ($0, plan.followsLast ? last?.since ?? began : began) }
     highestEvent = [highestEvent, scan.highestEvent].compactMap(\.self).max()
     guard plan.measuresLowest else { return }
     lower(to: Bounds(event: scan.lowestEvent, due: scan.lowestDue))
@@ -94,6 +117,7 @@ struct LowWaterMark {
   private mutating func lower(to late: Bounds) {
     if let event = late.event, let known = bounds.event, event < known {
       bounds.event = event
+      last = nil
       highestEvent = nil
       mark = nil
     }

@@ -127,8 +127,9 @@ struct PhoneRead: Sendable {
           order by d.id limit $7::bigint
         ) d
         where owner.owner_id is not null
-        union
-        -- Phones of retries, which may belong to owners that the ride no longer names.
+        union all
+        -- Phones of retries, which may belong to owners that the ride no longer names. Some are
+        -- listed again: `RideRows.readPhones` skips them at less cost.
         select \(sql)
         from unnest($3::text[], $4::bigint[]) m (ride_id, phone)
         join ridepulse.current_devices d on d.id = m.phone

@@ -18,7 +18,7 @@ extension PostgresRideStore {
     let holder = newHolder()
     let isAsleep = asleep && listener?.isHealthy ?? false
     let calls = [
-      Call(ClaimStatements.lookups),
+      Call(ClaimStatements.plannedOnce),
       Call(
         ClaimStatements.claim,
         [
@@ -43,15 +43,22 @@ extension PostgresRideStore {
     let hasMoved = if let report = reader.report { await handle(report) } else { false }
     let unread = try await read(&reader, began: ended)
     if !hasMoved {
-      lowWaterMark.withLock { $0.observe(reader.scan, by: plan, began: began, ended: ended) }
+      lowWaterMark.withLock { mark in
+        mark.observe(reader.scan, by: plan, began: began, ended: ended)
+        if !unread.isEmpty { mark.rewind() }
+      }
+    }
+    // What lies below the last claim is looked for before the caller takes this for the end.
+    if plan.followsLast, reader.claims.isEmpty {
+      return try await self.claim(limit: limit, asleep: asleep)
     }
     let unreadable = reader.unreadable
     await deferUnreadable(unreadable)
     reader.remove(unreadable.map(\.claim) + unread)
     var claim = reader.claim
     claim.released = unread.count
-    // The node claims again at once, from the first entry.
-    if hasMoved { claim.nextDue = claim.now }
+    // The node claims again at once, from the first entry or from the mark.
+    if hasMoved || plan.followsLast { claim.nextDue = claim.now }
     // The node claims again when the next sweep is due.
     if let sweep = lowWaterMark.withLock({ $0.nextSweep }) {
       let due = claim.now + max(.zero, sweep - uptime)
@@ -199,7 +206,7 @@ extension PostgresRideStore {
       let session = try? sweeping?()
       let rows = try? await (session ?? claims).run(
         [
-          Call(ClaimStatements.lookups),
+          Call(ClaimStatements.plannedOnce),
           Call(
             ClaimStatements.belowMark,
             [String(bounds.event ?? .min), bounds.due.map { String($0.microseconds) }]),

@@ -1,5 +1,6 @@
 import Foundation
 package import RideCore
+import Synchronization
 
 // Writing the outcomes of claimed rides and releasing them.
 extension PostgresRideStore {
@@ -51,7 +52,14 @@ extension PostgresRideStore {
 
   private func settleOnce(_ batch: [ClaimedSettlement]) async throws -> SettleResult {
     let before = try PermitStatements.settling(batch) + RecordStatements.recording(batch)
-    let results = try await run(settlements, settling(batch, after: before))
+    let results: [QueryResult]
+    do {
+      results = try await send(settlements, settling(batch, after: before))
+    } catch let error as PostgresError where error.server?.sqlState == "23505" {
+      results = try await run(settlements, settling(batch, after: before, anyRowMayExist: true))
+    } catch let error as PostgresError {
+      throw error.failure
+    }
     let written = Self.keys(results[before.count + 1])
     let missing = batch.map(\.claim).filter { !written.contains(ClaimKey($0)) }
     if missing.isEmpty { return SettleResult() }
@@ -70,12 +78,12 @@ extension PostgresRideStore {
 
   /// - Parameter before: calls that need the rides as they are held before the settlement.
   private func settling(
-    _ batch: [ClaimedSettlement], after before: [Call] = []
+    _ batch: [ClaimedSettlement], after before: [Call] = [], anyRowMayExist: Bool = false
   ) -> [Call] {
     [Call(SettleStatements.writeSettings)] + before + [
       Call(
         SettleRows.emitsEvents(batch) ? SettleStatements.settleWithEvents : SettleStatements.settle,
-        SettleRows.parameters(node: node, batch))
+        SettleRows.parameters(node: node, batch, anyRowMayExist: anyRowMayExist))
     ]
   }
 
@@ -140,6 +148,7 @@ extension PostgresRideStore {
   /// - Throws: `StoreFailure`; they fall due again when their lease ends.
   package func release(_ rides: [RideClaim]) async throws {
     try await release(rides, over: claims, timeout: .seconds(10))
+    lowWaterMark.withLock { $0.rewind() }
   }
 
   func release(

@@ -85,13 +85,22 @@ package final class PostgresRideStore: RideStore {
   func run(
     _ session: PostgresSession, _ calls: [Call], timeout: Duration = .seconds(10)
   ) async throws -> [QueryResult] {
-    let left = end.withLock { $0 }.map { $0 - uptime } ?? timeout
-    guard left > .zero else { throw Self.isStopping }
     do {
-      return try await session.run(calls, timeout: min(timeout, left))
-    } catch {
+      return try await send(session, calls, timeout: timeout)
+    } catch let error as PostgresError {
       throw error.failure
     }
+  }
+
+  /// The same, for a caller that needs the server's error.
+  ///
+  /// - Throws: `PostgresError`, or `StoreFailure` if no time remains.
+  func send(
+    _ session: PostgresSession, _ calls: [Call], timeout: Duration = .seconds(10)
+  ) async throws -> [QueryResult] {
+    let left = end.withLock { $0 }.map { $0 - uptime } ?? timeout
+    guard left > .zero else { throw Self.isStopping }
+    return try await session.run(calls, timeout: min(timeout, left))
   }
 
   private static let isStopping = StoreFailure(.unavailable, "the node is stopping")

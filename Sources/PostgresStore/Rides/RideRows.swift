@@ -154,6 +154,8 @@ struct RideRows {
         let app = rows[row, columns.app], let owner = rows[row, columns.owner].map(OwnerID.init),
         let token = rows[row, columns.token]
       else { continue }
+      // Rows are in the order of phones: a phone that is listed twice follows itself.
+      if phones[ride]?.last?.id == id { continue }
       var phone = Phone(
         id: id, app: App(rawValue: app), ownerID: owner, token: token,
         environment: rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),

@@ -1,7 +1,8 @@
 import Foundation
 import RideCore
 
-/// The rows that `SettleStatements.settle` takes as parameters, after the node.
+/// The rows that `SettleStatements.settle` takes as parameters, after the node and whether any
+/// ledger row may exist.
 enum SettleRows {
   /// What a settlement writes to its ride's row on the agenda.
   struct Ride: Sendable {
@@ -23,7 +24,7 @@ enum SettleRows {
   typealias Tally = (rule: String, counts: SlotTally)
 
   static let rides = RowParameters<Ride>(
-    after: 1,
+    after: 2,
     [
       .text("ride_id") { $0.claim.rideID.text }, .integer("fence") { $0.claim.fence },
       .uuid("node") { $0.claim.holder },
@@ -31,6 +32,7 @@ enum SettleRows {
       .boolean("is_over") { $0.isOver }, .integer("revision", "integer") { $0.revision },
       .integer("system_identifier") { $0.claim.place?.systemIdentifier },
       .integer("timeline") { $0.claim.place?.timeline },
+      .init(name: "place", type: "tid") { $0.claim.row },
     ])
 
   /// Consumed events.
@@ -103,7 +105,12 @@ enum SettleRows {
     ])
 
   /// Returns the parameters of a batch; those of events only if there are any.
-  static func parameters(node: String, _ batch: [ClaimedSettlement]) -> [String?] {
+  ///
+  /// - Parameter anyRowMayExist: whether the ledger may have a row of any push, and not only of
+  ///   those that memos keep.
+  static func parameters(
+    node: String, _ batch: [ClaimedSettlement], anyRowMayExist: Bool = false
+  ) -> [String?] {
     let settlements = batch.map(\.settlement)
     let settled = batch.map { claimed in
       Ride(
@@ -111,7 +118,7 @@ enum SettleRows {
         nextDue: claimed.settlement.nextDue, isOver: claimed.settlement.isOver,
         revision: claimed.settlement.revision)
     }
-    return [node] + rides.arrays(settled)
+    return [node, anyRowMayExist ? "t" : "f"] + rides.arrays(settled)
       + events.arrays(settlements.flatMap(\.consumed))
       + entries.arrays(parts(of: settlements, \.entries))
       + gone.arrays(

@@ -19,7 +19,11 @@ enum SettleStatements {
 
   /// Writes the outcomes of rides and releases them, in one transaction for any number of rides.
   ///
-  /// $1 node, then the rows of `SettleRows`.
+  /// $1 node, $2 whether any ledger row may exist, then the rows of `SettleRows`.
+  ///
+  /// A push has a ledger row already if its ride's stored memo keeps it for another attempt, and
+  /// otherwise only after interventions by hand. INSERT without ON CONFLICT is cheaper, so other
+  /// rides use it unless $2 is true; error 23505 asks the caller to repeat all with $2.
   ///
   /// It returns fence and holder of the rides that are still held under this claim; for all others
   /// only invalid tokens are written. It writes only to the engine's own tables and waits for no row
@@ -49,6 +53,12 @@ enum SettleStatements {
       )
       """)
 
+  private static let ledgerColumns = """
+    ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
+              collapse_id, device_id, token_suffix, occurred_at, finished_at, priority, expiration,
+              card_event, reason_code, decided_by, apns_unique_id
+    """
+
   private static func settling(_ name: String, and emitting: String = "") -> Statement {
     Statement(
       name: name,
@@ -59,46 +69,61 @@ enum SettleStatements {
           select s.*, coalesce((s.system_identifier, s.timeline) <> (select * from here), false)
               as has_moved
           from \(SettleRows.rides.table("s"))
+        ), listed as materialized (
+          -- The agenda rows where the claims left them, and by ID those that have moved since.
+          select ctid as place, ride_id from ridepulse.agenda
+          where ctid = any (\(SettleRows.rides.array("place")))
+        ), placed as materialized (
+          select place from listed
+          union all
+          select ctid from ridepulse.agenda
+          where ride_id = any (array(
+            select ride_id from settled where ride_id not in (select ride_id from listed)))
         ), held as materialized (
-          -- The rides that this node still holds; everything below concerns only these.
+          -- The rides that this node still holds; everything below concerns only these. An
+          -- expression as a join key: while a table is small, the planner would read all of an
+          -- index that has the plain column's order.
           select a.ride_id, a.fence, a.node, s.memo, s.revision,
             case when s.has_moved then now() else \(SQLTime.timestamp("s.next_due")) end as next_due,
-            s.is_over and not s.has_moved as is_over
+            s.is_over and not s.has_moved as is_over,
+            $2::boolean or coalesce(a.memo ? 'retries', false) as may_have_rows
           from settled s join ridepulse.agenda a
-            on a.ride_id = s.ride_id and a.fence = s.fence and a.node = s.node
-          where a.ride_id = any (\(SettleRows.rides.keys))
-          order by a.ride_id
+            on a.ride_id || '' = s.ride_id and a.fence = s.fence and a.node = s.node
+          where a.ctid = any (array(select place from placed))
           for update of a skip locked
         ), kept as (
           -- Live rides are released with their memo and next due time.
           update ridepulse.agenda a set node = null, leased_until = '-infinity', unread = 0,
             memo = held.memo::jsonb, due_at = held.next_due
           from held
-          where a.ride_id = any (\(SettleRows.rides.keys)) and a.ride_id = held.ride_id
+          where a.ctid = any (array(select place from placed)) and a.ride_id || '' = held.ride_id
             and not held.is_over
         ), ended as (
           -- Rides that are over leave the agenda.
           delete from ridepulse.agenda a using held
-          where a.ride_id = any (\(SettleRows.rides.keys)) and a.ride_id = held.ride_id
+          where a.ctid = any (array(select place from placed)) and a.ride_id || '' = held.ride_id
             and held.is_over
         ), consumed as (
           delete from ridepulse.events e using held, \(SettleRows.events.table("c"))
-          where e.id = any (\(SettleRows.events.keys)) and e.ride_id = held.ride_id
-            and e.id = c.id and \(SQLTime.micros("e.created_at")) = c.created_at
-        ), written as (
-          -- One ledger row for each push; a later attempt changes its outcome.
-          insert into ridepulse.ledger as l
-            (ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
-             collapse_id, device_id, token_suffix, occurred_at, finished_at, priority, expiration,
-             card_event, reason_code, decided_by, apns_unique_id)
+          where e.id = any (\(SettleRows.events.keys)) and e.ride_id || '' = held.ride_id
+            and e.id + 0 = c.id and \(SQLTime.micros("e.created_at")) = c.created_at
+        ), entries as materialized (
+          -- One ledger row for each push.
           select n.ride_id, n.apns_id, n.event_id, n.event, n.rule, n.app, n.push_type, n.status,
             n.reason, n.attempts, n.collapse_id, n.device_id, n.token_suffix,
-            \(SQLTime.timestamp("n.occurred_at")),
-            case when n.status <> 'pending' then clock_timestamp() end,
-            n.priority, n.expiration, n.card_event, n.reason_code, held.revision,
-            n.apns_unique_id
+            \(SQLTime.timestamp("n.occurred_at")) as occurred_at,
+            case when n.status <> 'pending' then clock_timestamp() end as finished_at,
+            n.priority, n.expiration, n.card_event, n.reason_code, held.revision as decided_by,
+            n.apns_unique_id, held.may_have_rows
           from \(SettleRows.entries.table("n"))
           join held on held.ride_id = n.ride_id
+        ), added as (
+          insert into ridepulse.ledger (\(ledgerColumns))
+          select \(ledgerColumns) from entries where not may_have_rows
+        ), replaced as (
+          -- A later attempt changes the outcome.
+          insert into ridepulse.ledger as l (\(ledgerColumns))
+          select \(ledgerColumns) from entries where may_have_rows
           on conflict (ride_id, apns_id, occurred_at) do update set
             status = excluded.status, reason = excluded.reason,
             reason_code = excluded.reason_code, attempts = excluded.attempts,
@@ -107,7 +132,6 @@ enum SettleStatements {
             expiration = coalesce(excluded.expiration, l.expiration),
             settled_xid = excluded.settled_xid, decided_by = excluded.decided_by,
             apns_unique_id = coalesce(excluded.apns_unique_id, l.apns_unique_id)
-          returning status
         ), gone as materialized (
           -- Invalid tokens. A registration from here on outweighs that, whatever APNs' clock says.
           select distinct on (kind, id) id, kind, reason, case when since is null then 'infinity'
@@ -160,7 +184,7 @@ enum SettleStatements {
           -- Only if switched on: NOTIFY lets one transaction commit at a time.
           select pg_notify('ridepulse_deliveries', '') from ridepulse.settings
           where is_only and notify_deliveries
-            and exists (select from written where status <> 'pending')
+            and exists (select from entries where status <> 'pending')
             and pg_notification_queue_usage() < 0.01)
         from held
         """)

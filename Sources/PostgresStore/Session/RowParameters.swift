@@ -35,6 +35,12 @@ struct RowParameters<Row>: Sendable {
   /// The array of the first column, the key.
   var keys: String { columns.first.map { "$\(first)::\($0.type)[]" } ?? "" }
 
+  /// The array of a column.
+  func array(_ name: String) -> String {
+    columns.firstIndex { $0.name == name }
+      .map { "$\(first + $0)::\(columns[$0].type)[]" } ?? ""
+  }
+
   /// Returns the values of the parameters.
   func arrays(_ rows: some Collection<Row>) -> [String?] {
     columns.map { column in

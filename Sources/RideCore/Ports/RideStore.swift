@@ -94,6 +94,8 @@ package struct RideClaim: Hashable, Sendable {
   package var holder = ""
   /// Where the ride was claimed; nil if that is unknown.
   package var place: ServerPlace?
+  /// Where the store keeps the ride's row: a hint that may be outdated; nil without one.
+  package var row: String?
   /// Whether the previous holder lost the ride only when its lease ended: a release must not hide
   /// that.
   package var isTakenOver = false

@@ -1,0 +1,170 @@
+import Testing
+
+@testable import PostgresStore
+@testable import RideCore
+
+@Suite("Where claims and settlements find rows", .timeLimit(.minutes(60))) struct ClaimScanTests {
+  private let session: PostgresSession
+  private let store: PostgresRideStore
+
+  init() async throws {
+    session = try PostgresSession(conninfo: try await makeDatabase())
+    _ = try await Migrations.apply(session: session)
+    store = PostgresRideStore(
+      node: "22222222-3333-8444-8555-666666666666", host: "test", apps: [.customer],
+      rules: RuleSet(activeStates: [], finalStates: [], events: [], rules: []),
+      lease: .seconds(60), claims: session, settlements: session, log: Log { _, _, _ in })
+  }
+
+  private func emit(_ rides: ClosedRange<Int>) async throws {
+    try await session.script(
+      "select ridepulse.emit('e', 'r' || n) from "
+        + "generate_series(\(rides.lowerBound), \(rides.upperBound)) n")
+  }
+
+  private func claim(_ limit: Int) async throws -> Claim {
+    try await store.claim(limit: limit, asleep: false)
+  }
+
+  private func settlement(_ ride: (claim: RideClaim, view: RideView)) -> ClaimedSettlement {
+    let event = ride.view.events[0]
+    return ClaimedSettlement(
+      claim: ride.claim,
+      settlement: Settlement(
+        rideID: ride.claim.rideID, consumed: ride.view.events.map(\.key),
+        entries: [
+          LedgerEntry(
+            id: PushID(of: ride.claim.rideID.text), event: event, rule: "r", app: .customer,
+            pushType: .alert, status: .accepted, attempts: 1)
+        ], invalidations: [], memo: Memo(), tallies: [:], nextDue: nil, isOver: true))
+  }
+
+  private func ids(_ claim: Claim) -> [String] { claim.rides.map(\.claim.rideID.text).sorted() }
+
+  @Test func `a claim behind a full one is never taken for the end of the work`() async throws {
+    try await emit(1...5)
+    #expect(ids(try await claim(2)) == ["r1", "r2"])
+    #expect(ids(try await claim(2)) == ["r3", "r4"])
+    // Another session lets go of a ride that lies below the last claim.
+    try await session.script(
+      "update ridepulse.agenda set node = null, leased_until = '-infinity' where ride_id = 'r1'")
+    let rest = try await claim(2)
+    #expect(ids(rest) == ["r5"] && rest.nextDue == rest.now || ids(rest) == ["r1", "r5"])
+    if ids(rest) == ["r5"] { #expect(ids(try await claim(2)) == ["r1"]) }
+    #expect(ids(try await claim(2)) == [])
+  }
+
+  @Test func `what a node releases is claimed first`() async throws {
+    try await emit(1...6)
+    let first = try await claim(2)
+    #expect(ids(try await claim(2)) == ["r3", "r4"])
+    try await store.release(first.rides.map(\.claim))
+    #expect(ids(try await claim(2)) == ["r1", "r2"])
+  }
+
+  @Test func `an empty claim has looked at everything`() async throws {
+    try await emit(1...2)
+    #expect(ids(try await claim(2)) == ["r1", "r2"])
+    try await session.script(
+      "update ridepulse.agenda set node = null, leased_until = '-infinity' where ride_id = 'r1'")
+    #expect(ids(try await claim(2)) == ["r1"])
+  }
+
+  @Test func `a settlement finds rows that moved, and none by the place of another`() async throws {
+    try await emit(1...6)
+    var rides = try await claim(6).rides.sorted { $0.claim.rideID < $1.claim.rideID }
+    #expect(rides.allSatisfy { $0.claim.row != nil })
+    (rides[0].claim.row, rides[1].claim.row) = (rides[1].claim.row, rides[0].claim.row)
+    rides[2].claim.row = "(4000000,7)"
+    rides[3].claim.row = nil
+    // The fifth row moves, and the sixth is claimed by another node at the same place.
+    try await session.script(
+      """
+      update ridepulse.agenda set leased_until = leased_until + interval '1 s' where ride_id = 'r5';
+      update ridepulse.agenda set fence = fence + 1 where ride_id = 'r6'
+      """)
+    let moved = try #require(
+      try await session.value("select ctid from ridepulse.agenda where ride_id = 'r6'"))
+    rides[5].claim.row = moved
+    let result = try await store.settle(rides.map(settlement))
+    #expect(result.lost.map(\.rideID) == ["r6"] && result.locked.isEmpty)
+    #expect(
+      try await session.value("select string_agg(ride_id, ' ') from ridepulse.agenda") == "r6")
+    #expect(
+      try await session.value("select string_agg(ride_id, ' ') from ridepulse.events") == "r6")
+    #expect(try await session.value("select count(*) from ridepulse.ledger") == "5")
+  }
+
+  @Test func `a row that the ledger has already is replaced, and the whole batch is settled`()
+    async throws
+  {
+    try await emit(1...2)
+    let rides = try await claim(2).rides
+    // As after a restored table: no memo knows of the row.
+    let known = settlement(rides[1]).settlement.entries[0]
+    try await session.script(
+      """
+      insert into ridepulse.ledger (ride_id, apns_id, event, rule, app, push_type, status, attempts,
+        occurred_at)
+      select 'r2', '\(known.id)', 'e', 'r', 'customer', 'alert', 'pending', 7,
+        timestamptz 'epoch' + \(known.event.at.microseconds) * interval '1 microsecond'
+      """)
+    #expect(try await store.settle(rides.map(settlement)) == SettleResult())
+    #expect(
+      try await session.value(
+        "select string_agg(concat_ws(' ', ride_id, status, attempts), ', ' order by ride_id) "
+          + "from ridepulse.ledger") == "r1 accepted 1, r2 accepted 1")
+  }
+
+  /// Returns the plan that is kept for any parameters, made while each table has one row.
+  private func genericPlan(
+    of statement: Statement, _ settings: Statement, parameters: Int
+  ) async throws -> [String] {
+    try await session.script(
+      """
+      insert into ridepulse.rides (id, state) values ('r', 's');
+      insert into ridepulse.agenda (ride_id, due_at, fence, leased_until)
+      values ('r', now(), 0, '-infinity');
+      analyze;
+      """)
+    let nulls = Array(repeating: "null", count: parameters).joined(separator: ", ")
+    let results = try await session.run([
+      Call(settings), direct("set local plan_cache_mode = 'force_generic_plan'"),
+      direct("prepare planned as \(statement.sql)"),
+      direct("explain (costs off) execute planned (\(nulls))"),
+    ])
+    return (0..<results[3].rowCount).compactMap { results[3].string($0, 0) }
+  }
+
+  /// The scans that read all of a table or of an index.
+  private func wholeScans(_ plan: [String]) -> [String] {
+    plan.indices.filter { index in
+      plan[index].contains("Seq Scan")
+        || plan[index].contains("Index Scan")
+          && !(index + 1 < plan.count && plan[index + 1].contains("Index Cond"))
+    }.map { plan[$0] }
+  }
+
+  @Test func `the plan of a claim is kept, and looks rows up even if made for a small table`()
+    async throws
+  {
+    let plan = try await genericPlan(
+      of: ClaimStatements.claim, ClaimStatements.plannedOnce, parameters: 12)
+    #expect(wholeScans(plan).allSatisfy { $0.contains("agenda_due") }, "\(wholeScans(plan))")
+    #expect(!plan.contains { $0.contains("Seq Scan") })
+    let modes = try await session.run([
+      Call(ClaimStatements.plannedOnce), direct("show plan_cache_mode"),
+    ])
+    #expect(modes[1].string(0, 0) == "force_generic_plan")
+  }
+
+  @Test func `the plan of a settlement goes to the rows' places, even if made for a small table`()
+    async throws
+  {
+    let plan = try await genericPlan(
+      of: SettleStatements.settle, SettleStatements.writeSettings,
+      parameters: SettleRows.tallies.last)
+    #expect(plan.filter { $0.contains("Tid Scan on agenda") }.count == 4)
+    #expect(wholeScans(plan).allSatisfy { !$0.contains("agenda") }, "\(wholeScans(plan))")
+  }
+}
