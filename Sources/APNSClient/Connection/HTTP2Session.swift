@@ -15,6 +15,9 @@ final class HTTP2Session {
   var reports = ReportCollector()
   var returned: [(queued: QueuedRequest<QueuedPush>, cause: UnsentCause)] = []
 
+  /// True if streams have ended whose pushes are not yet reported or returned.
+  var hasEnded: Bool { !reports.isEmpty || !returned.isEmpty }
+
   /// Events that are not yet emitted.
   var events: [TransportEvent.Kind] = []
   var hasTokenExpired = false
