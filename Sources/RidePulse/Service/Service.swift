@@ -4,6 +4,7 @@ import Orchestrator
 import PostgresStore
 import RideCore
 import Synchronization
+import SystemSupport
 
 /// The engine with everything that it needs, as `serve` and `demo` run it.
 final class Service: Sendable {
@@ -110,9 +111,19 @@ final class Service: Sendable {
           mistakes.handle(settlements)
           onSettled(settlements)
         },
-        onSent: { cardTypes.handle($0, $1) }))
+        onSent: { cardTypes.handle($0, $1) },
+        onRest: { Self.releaseMemory() }))
     signal.connect(to: engine)
   }
+
+  /// Returns to the system what the start and the work have left behind.
+  private static func releaseMemory() {
+    ProcessMemory.trim()
+    _ = startPages
+  }
+
+  /// Code that only the start has used; evaluated once.
+  private static let startPages: Void = ProcessMemory.releaseFilePages()
 
   /// Waits until the database can be used, and registers this service in it.
   ///
