@@ -98,7 +98,7 @@ final class HeaderBlock {
     bytes.removeAll(keepingCapacity: true)
     bytes.append(contentsOf: request.address.pathPrefix.utf8)
     bytes.append(contentsOf: request.address.pathEnd.utf8)
-    let (fields, path) = unsafe (fields, bytes.count)
+    let path = bytes.count
     unsafe fields[HeaderIndex.path].valuelen = path
     var count = own
     request.headers.write(to: request.address, into: &bytes) { header, range in

@@ -116,14 +116,11 @@ final class Service: Sendable {
     signal.connect(to: engine)
   }
 
-  /// Returns to the system what the start and the work have left behind.
+  /// Returns to the system the memory that work has left behind.
   private static func releaseMemory() {
     ProcessMemory.trim()
-    _ = startPages
+    ProcessMemory.releaseFilePages()
   }
-
-  /// Code that only the start has used; evaluated once.
-  private static let startPages: Void = ProcessMemory.releaseFilePages()
 
   /// Waits until the database can be used, and registers this service in it.
   ///
