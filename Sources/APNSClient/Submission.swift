@@ -30,7 +30,13 @@ extension QueuedPush: PrioritizedPush {
 
 /// Collects reports and delivers them in groups, one for each call of `submit`.
 struct ReportCollector {
-  private var groups: [(submission: Submission, reports: [PushReport])] = []
+  // A structure, because the runtime copies a tuple that holds references piece by piece.
+  private struct Group {
+    let submission: Submission
+    var reports: [PushReport]
+  }
+
+  private var groups: [Group] = []
   private var groupOf: [ObjectIdentifier: Int] = [:]
 
   var isEmpty: Bool { groups.isEmpty }
@@ -43,7 +49,7 @@ struct ReportCollector {
       groups[group].reports.append(report)
     } else {
       groupOf[ObjectIdentifier(push.submission)] = groups.count
-      groups.append((push.submission, [report]))
+      groups.append(Group(submission: push.submission, reports: [report]))
     }
   }
 

@@ -10,6 +10,8 @@ struct EngineBench: ServerBench {
   let simulator: LocalSimulator
   let session: PostgresSession
   private let events = 50_000
+  /// After this time without work the service has returned the memory that it does not need.
+  private static let rest: Duration = .seconds(6)
 
   init() async throws {
     cluster = try await LocalCluster(durability: .real)
@@ -31,8 +33,10 @@ struct EngineBench: ServerBench {
     try service.waitUntilServing()
     // The rides were inserted without events; the engine first adds them to the agenda.
     while try await isBusy() { try await Task.sleep(for: .milliseconds(20)) }
+    try await Task.sleep(for: Self.rest)
     let atRest = ProcessCost.residentMiB(service.processID)
     let drained = try await drain(service)
+    try await Task.sleep(for: Self.rest)
     let atEnd = ProcessCost.residentMiB(service.processID)
     let memory = "memory of ridepulse serve"
     return try await drained + latency() + [

@@ -5,11 +5,12 @@ import Synchronization
 extension Engine {
   func claimUntilStopped() async {
     var pollPolicy = PollPolicy(pollInterval: settings.pollInterval)
+    var restDetector = RestDetector()
     var failures = 0
     while !isStopping {
       do {
         try await adopt()
-        await perform(try await claimNext(&pollPolicy))
+        await perform(try await claimNext(&pollPolicy, &restDetector))
         failures = 0
       } catch {
         if halveClaimSize(after: error) { continue }
@@ -63,7 +64,9 @@ extension Engine {
     }
   }
 
-  private func claimNext(_ pollPolicy: inout PollPolicy) async throws -> PollPolicy.Step {
+  private func claimNext(
+    _ pollPolicy: inout PollPolicy, _ restDetector: inout RestDetector
+  ) async throws -> PollPolicy.Step {
     guard case .claim(let asleep) = pollPolicy.claim else { return .rest(atMost: .zero) }
     await waitWhileHalted()
     if isStopping { return .rest(atMost: .zero) }
@@ -71,6 +74,8 @@ extension Engine {
     beginTurn(.claiming)
     let claim = try await claim(limit: limit, asleep: asleep)
     recordClaim(claim)
+    let held = state.withLock { $0.inFlight.count }
+    if restDetector.claimed(claim.rides.count, held: held, at: time.uptime()) { parts.onRest() }
     return pollPolicy.claimed(
       claim.rides.count, of: claim.released > 0 ? claim.rides.count : limit,
       untilDue: claim.nextDue.map { $0 - claim.now })

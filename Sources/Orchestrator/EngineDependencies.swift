@@ -16,6 +16,8 @@ package struct EngineDependencies: Sendable {
   package var onSettled: @Sendable ([Settlement]) -> Void
   /// Receives each decision once its pushes have ended, with their outcomes; must not block.
   package var onSent: @Sendable (Decision, [PushOutcome]) -> Void
+  /// Called when nothing has been due or in flight for a while after the start or after much work.
+  package var onRest: @Sendable () -> Void
 
   /// Creates the dependencies of an engine that waits by the system's continuous clock.
   package init(
@@ -23,7 +25,8 @@ package struct EngineDependencies: Sendable {
     log: Log,
     time: DatabaseClock = .ofThisMachine(), recording: RecordSample? = nil,
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in },
-    onSent: @escaping @Sendable (Decision, [PushOutcome]) -> Void = { _, _ in }
+    onSent: @escaping @Sendable (Decision, [PushOutcome]) -> Void = { _, _ in },
+    onRest: @escaping @Sendable () -> Void = {}
   ) {
     self.store = store
     self.transport = transport
@@ -33,6 +36,7 @@ package struct EngineDependencies: Sendable {
     self.recording = recording
     self.onSettled = onSettled
     self.onSent = onSent
+    self.onRest = onRest
     clock = ContinuousClock()
   }
 }

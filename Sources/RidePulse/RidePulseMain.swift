@@ -7,6 +7,8 @@ import SystemSupport
 enum RidePulseMain {
   static func main() async {
     ProcessSecrecy.forbidMemoryDumps()
+    // Before a second thread allocates. Two: the threads of a service rarely allocate at one time.
+    ProcessMemory.limitHeaps(to: 2)
     let keyLogFile = ProcessSecrecy.forgetKeyLogFile()
     // A write to a closed pipe must return an error and not end the process.
     signal(SIGPIPE, SIG_IGN)

@@ -153,15 +153,14 @@ struct ConnectionStateMachine<Push> {
 
   /// Removes and returns the next stream whose deadline has passed.
   mutating func nextTimeout(at now: MonotonicTime, sent: Int) -> (id: Int32, ending: Ending)? {
-    guard let due = streams.firstDue, due.deadline <= now, let stream = streams[due.slot] else {
-      return nil
-    }
-    guard let ended = streams.remove(due.slot, id: stream.id) else { return nil }
+    guard let due = streams.firstDue, due.deadline <= now, let id = streams.id(in: due.slot),
+      let ended = streams.remove(due.slot, id: id)
+    else { return nil }
     if ended.queued.deadline - ended.openedAt >= settings.fairWait { timeouts += 1 }
     // Before the first answer one timeout is enough, because other pushes wait behind it.
     let limit = isProved ? settings.timeoutsInARow : 1
     if timeouts >= limit { drain("no answer in time, \(timeouts) in a row") }
-    return (ended.id, ending(of: ended, unanswered: .timeout, unsent: .queuedTooLong, sent: sent))
+    return (id, ending(of: ended, unanswered: .timeout, unsent: .queuedTooLong, sent: sent))
   }
 
   /// Returns the latest time at which `due` and `nextTimeout` must be called.
@@ -229,7 +228,7 @@ struct ConnectionStateMachine<Push> {
     drain(why)
     let refusesCertificate = refusesCertificate && !isProved
     return streams.used.compactMap { slot in
-      guard let id = streams[slot]?.id, let stream = streams.remove(slot, id: id) else {
+      guard let id = streams.id(in: slot), let stream = streams.remove(slot, id: id) else {
         return nil
       }
       if let outcome = stream.answer.outcome(at: wall) {

@@ -15,6 +15,9 @@ final class HTTP2Session {
   var reports = ReportCollector()
   var returned: [(queued: QueuedRequest<QueuedPush>, cause: UnsentCause)] = []
 
+  /// True if streams have ended whose pushes are not yet reported or returned.
+  var hasEnded: Bool { !reports.isEmpty || !returned.isEmpty }
+
   /// Events that are not yet emitted.
   var events: [TransportEvent.Kind] = []
   var hasTokenExpired = false
@@ -80,7 +83,7 @@ final class HTTP2Session {
     unsafe body.source.fd = Int32(truncatingIfNeeded: slot)
     unsafe body.read_callback = onReadBody
     let push = queued.push
-    let id = unsafe headers.withFields(of: push.request) { fields, count in
+    let id = unsafe headers.withFields(of: push.submission.requests[push.index]) { fields, count in
       unsafe nghttp2_submit_request(
         handle, nil, fields, count, &body, UnsafeMutableRawPointer(bitPattern: slot + 1))
     }
@@ -153,9 +156,8 @@ final class HTTP2Session {
   {
     let produced = produced
     return machine.streams.update(slot, id: id) { stream in
-      let push = stream.queued.push
       if stream.bodyStart == nil { stream.bodyStart = produced }
-      let start = stream.bodyOffset
+      let (push, start) = (stream.queued.push, stream.bodyOffset)
       return unsafe push.submission.requests[push.index].payload.withUnsafeBytes { payload in
         let count = min(room.count, payload.count - start)
         unsafe room.copyMemory(
@@ -228,7 +230,7 @@ final class HTTP2Session {
   /// nghttp2 keeps no user data for a stream that it never opened, so this searches for the slot;
   /// it happens once in the life of a connection.
   func notSent(id: Int32) {
-    guard let slot = machine.streams.used.first(where: { machine.streams[$0]?.id == id }),
+    guard let slot = machine.streams.used.first(where: { machine.streams.id(in: $0) == id }),
       let ending = machine.notSent(slot, id: id)
     else { return }
     finish(ending)

@@ -20,18 +20,17 @@ final class HeaderBlock {
   }
 
   private let fields: UnsafeMutablePointer<nghttp2_nv>
-  private var authority: [UInt8]
-  private var authorization: [UInt8]?
+  private let authority: UnsafeMutableBufferPointer<UInt8>
+  private var authorization: UnsafeMutableBufferPointer<UInt8>?
 
   /// The index of the first of the push's own headers, which are at most six.
   private let own: Int
   private var scratch: [UInt8] = []
-  private var ranges: [Range<Int>] = []
 
   /// - Parameter authorization: Nil if a client certificate identifies the sender.
   init(authority: String, authorization: [UInt8]?) {
-    self.authority = Array(authority.utf8)
-    self.authorization = authorization
+    unsafe self.authority = Self.copy(Array(authority.utf8))
+    unsafe self.authorization = authorization.map { unsafe Self.copy($0) }
     own = HeaderIndex.authorization + (authorization == nil ? 0 : 1)
     unsafe fields = .allocate(capacity: HeaderIndex.count)
     unsafe fields.initialize(repeating: nghttp2_nv(), count: HeaderIndex.count)
@@ -40,13 +39,37 @@ final class HeaderBlock {
     name(HeaderIndex.authority, ":authority")
     name(HeaderIndex.path, ":path", isIndexed: false)
     name(HeaderIndex.contentType, "content-type", constant: "application/json")
-    if authorization != nil { name(HeaderIndex.authorization, "authorization") }
+    unsafe set(HeaderIndex.authority, self.authority)
+    if let value = unsafe self.authorization {
+      name(HeaderIndex.authorization, "authorization")
+      unsafe set(HeaderIndex.authorization, value)
+    }
   }
 
-  deinit { unsafe fields.deallocate() }
+  deinit {
+    unsafe fields.deallocate()
+    unsafe authority.deallocate()
+    unsafe authorization?.deallocate()
+  }
 
   /// Sets the authorization of all following pushes.
-  func setAuthorization(_ value: [UInt8]) { authorization = value }
+  func setAuthorization(_ value: [UInt8]) {
+    unsafe authorization?.deallocate()
+    let copy = unsafe Self.copy(value)
+    unsafe authorization = copy
+    unsafe set(HeaderIndex.authorization, copy)
+  }
+
+  private static func copy(_ bytes: [UInt8]) -> UnsafeMutableBufferPointer<UInt8> {
+    let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
+    unsafe _ = copy.initialize(fromContentsOf: bytes)
+    return unsafe copy
+  }
+
+  private func set(_ place: Int, _ value: UnsafeMutableBufferPointer<UInt8>) {
+    unsafe fields[place].value = value.baseAddress
+    unsafe fields[place].valuelen = value.count
+  }
 
   private func name(
     _ place: Int, _ name: StaticString, constant: StaticString? = nil, isIndexed: Bool = true
@@ -68,34 +91,31 @@ final class HeaderBlock {
   func withFields<Result>(
     of request: PushRequest, _ body: (UnsafeMutablePointer<nghttp2_nv>, Int) -> Result
   ) -> Result {
-    scratch.removeAll(keepingCapacity: true)
-    ranges.removeAll(keepingCapacity: true)
-    scratch.append(contentsOf: request.address.pathPrefix.utf8)
-    scratch.append(contentsOf: request.address.pathEnd.utf8)
-    let path = 0..<scratch.count
-    request.headers.write(to: request.address, into: &scratch) { header, range in
-      name(own + ranges.count, header.text, isIndexed: header.repeats)
-      ranges.append(range)
+    // The buffer is moved out and back, because each use of a property of a class is checked.
+    var bytes: [UInt8] = []
+    swap(&bytes, &scratch)
+    defer { swap(&bytes, &scratch) }
+    bytes.removeAll(keepingCapacity: true)
+    bytes.append(contentsOf: request.address.pathPrefix.utf8)
+    bytes.append(contentsOf: request.address.pathEnd.utf8)
+    let path = bytes.count
+    unsafe fields[HeaderIndex.path].valuelen = path
+    var count = own
+    request.headers.write(to: request.address, into: &bytes) { header, range in
+      name(count, header.text, isIndexed: header.repeats)
+      unsafe fields[count].valuelen = range.count
+      count += 1
     }
-    return unsafe scratch.withUnsafeMutableBufferPointer { scratch in
-      unsafe set(HeaderIndex.path, path, in: scratch)
-      for (index, range) in ranges.enumerated() {
-        unsafe set(own + index, range, in: scratch)
+    return unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+      // The values follow one another.
+      var value = bytes.baseAddress
+      unsafe fields[HeaderIndex.path].value = value
+      unsafe value = value.map { unsafe $0 + path }
+      for index in own..<count {
+        unsafe fields[index].value = value
+        unsafe value = value.map { unsafe $0 + fields[index].valuelen }
       }
-      return unsafe authority.withUnsafeMutableBufferPointer { authority in
-        unsafe set(HeaderIndex.authority, 0..<authority.count, in: authority)
-        return unsafe authorization?.withUnsafeMutableBufferPointer { authorization in
-          unsafe set(HeaderIndex.authorization, 0..<authorization.count, in: authorization)
-          return unsafe body(fields, own + ranges.count)
-        } ?? body(fields, own + ranges.count)
-      }
+      return unsafe body(fields, count)
     }
-  }
-
-  private func set(
-    _ place: Int, _ range: Range<Int>, in values: UnsafeMutableBufferPointer<UInt8>
-  ) {
-    unsafe fields[place].value = unsafe values.baseAddress.map { unsafe $0 + range.lowerBound }
-    unsafe fields[place].valuelen = range.count
   }
 }

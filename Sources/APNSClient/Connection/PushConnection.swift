@@ -66,6 +66,7 @@ final class PushConnection {
     session.endTimedOut(at: now)
     let due = session.machine.due(at: now)
     if due.sendsPing { session.ping() }
+    if session.hasEnded { pool.willAsk(id, load: session.machine.load(at: now), at: now) }
     settle()
     if let lost = due.lost {
       pool.notify(id, .pingLost)

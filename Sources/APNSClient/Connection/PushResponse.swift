@@ -20,7 +20,8 @@ struct PushResponse {
   mutating func receive(status text: UnsafeBufferPointer<UInt8>) {
     guard status == 0, text.count == 3 else { return }
     var number = 0
-    for byte in unsafe Array(text) {
+    for index in text.indices {
+      let byte = unsafe text[index]
       guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return }
       number = number * 10 + Int(byte - UInt8(ascii: "0"))
     }

@@ -4,8 +4,7 @@
 /// search; a stream also leaves the list without a search.
 struct StreamTable<Push> {
   struct Stream {
-    var queued: QueuedRequest<Push>
-    var id: Int32
+    let queued: QueuedRequest<Push>
     let openedAt: MonotonicTime
     var answer = PushResponse()
 
@@ -18,17 +17,25 @@ struct StreamTable<Push> {
     /// The number of body bytes produced so far.
     var bodyOffset = 0
 
-    fileprivate var earlier: Int = none
-    fileprivate var later: Int = none
-
     fileprivate mutating func apply<Result>(_ change: (inout Self) -> Result) -> Result {
       change(&self)
     }
   }
 
+  /// The place of a slot's stream in the list, apart from the stream itself: it is compared and
+  /// changed for each push, and reading it counts no references.
+  private struct Link {
+    /// Nil if the slot is free.
+    var id: Int32?
+    var deadline = MonotonicTime.never
+    var earlier = none
+    var later = none
+  }
+
   private static var none: Int { -1 }
 
-  private var slots: [Stream?] = []
+  private var links: [Link] = []
+  private var streams: [Stream?] = []
   private var free: [Int] = []
   private var oldest = none
   private var newest = none
@@ -36,18 +43,18 @@ struct StreamTable<Push> {
 
   /// The stream with the earliest deadline.
   var firstDue: (slot: Int, deadline: MonotonicTime)? {
-    guard oldest != Self.none, let stream = slots[oldest] else { return nil }
-    return (oldest, stream.queued.deadline)
+    oldest == Self.none ? nil : (oldest, links[oldest].deadline)
   }
 
   /// The slots in use.
-  var used: [Int] { slots.indices.filter { slots[$0] != nil } }
+  var used: [Int] { links.indices.filter { links[$0].id != nil } }
 
   /// Returns the number of a free slot, for `fill`.
   mutating func reserve() -> Int {
     if let slot = free.popLast() { return slot }
-    slots.append(nil)
-    return slots.count - 1
+    links.append(Link())
+    streams.append(nil)
+    return links.count - 1
   }
 
   /// Returns a slot that was reserved and not filled.
@@ -56,50 +63,53 @@ struct StreamTable<Push> {
   mutating func fill(
     _ slot: Int, with queued: QueuedRequest<Push>, id: Int32, at now: MonotonicTime
   ) {
-    var stream = Stream(queued: queued, id: id, openedAt: now)
     // Deadlines arrive in order, except that of a push that is sent again: it moves a few places
     // forward.
+    let deadline = queued.deadline
     var before = newest
-    while before != Self.none, let other = slots[before], other.queued.deadline > queued.deadline {
-      before = other.earlier
-    }
-    stream.earlier = before
-    stream.later = before == Self.none ? oldest : slots[before]?.later ?? Self.none
-    if before == Self.none { oldest = slot } else { slots[before]?.later = slot }
-    if stream.later == Self.none { newest = slot } else { slots[stream.later]?.earlier = slot }
-    slots[slot] = stream
+    while before != Self.none, links[before].deadline > deadline { before = links[before].earlier }
+    let after = before == Self.none ? oldest : links[before].later
+    links[slot] = Link(id: id, deadline: deadline, earlier: before, later: after)
+    if before == Self.none { oldest = slot } else { links[before].later = slot }
+    if after == Self.none { newest = slot } else { links[after].earlier = slot }
+    streams[slot] = Stream(queued: queued, openedAt: now)
     count += 1
   }
 
   /// Removes a stream; returns nil if the slot is free or already holds another stream.
   mutating func remove(_ slot: Int, id: Int32) -> Stream? {
-    guard slots.indices.contains(slot), let stream = slots[slot], stream.id == id else {
-      return nil
+    guard self.id(in: slot) == id else { return nil }
+    let link = links[slot]
+    if link.earlier == Self.none {
+      oldest = link.later
+    } else {
+      links[link.earlier].later = link.later
     }
-    slots[slot] = nil
+    if link.later == Self.none {
+      newest = link.earlier
+    } else {
+      links[link.later].earlier = link.earlier
+    }
+    links[slot] = Link()
     free.append(slot)
     count -= 1
-    if stream.earlier == Self.none {
-      oldest = stream.later
-    } else {
-      slots[stream.earlier]?.later = stream.later
-    }
-    if stream.later == Self.none {
-      newest = stream.earlier
-    } else {
-      slots[stream.later]?.earlier = stream.earlier
-    }
+    // Moved out instead of copied.
+    var stream: Stream?
+    swap(&stream, &streams[slot])
     return stream
   }
 
+  /// The HTTP/2 number of the stream in a slot; nil if it has ended.
+  func id(in slot: Int) -> Int32? { links.indices.contains(slot) ? links[slot].id : nil }
+
   /// The stream in a slot; nil if it has ended.
-  subscript(slot: Int) -> Stream? { slots.indices.contains(slot) ? slots[slot] : nil }
+  subscript(slot: Int) -> Stream? { streams.indices.contains(slot) ? streams[slot] : nil }
 
   /// Changes the stream in a slot in place, if the slot still holds that stream.
   mutating func update<Result>(
     _ slot: Int, id: Int32, _ change: (inout Stream) -> Result
   ) -> Result? {
-    guard slots.indices.contains(slot), slots[slot]?.id == id else { return nil }
-    return slots[slot]?.apply(change)
+    guard self.id(in: slot) == id else { return nil }
+    return streams[slot]?.apply(change)
   }
 }

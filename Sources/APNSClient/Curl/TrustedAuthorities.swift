@@ -73,17 +73,18 @@ enum TrustedAuthorities {
     let (file, directory) = systemPaths
     let key = Key(
       additional: additional, system: [file, directory].compactMap { $0 }.map(FileVersion.init))
-    let known = latest.withLock { $0[key] }
-    if let known { return known }
-    let store = try make(file, directory, additional, caFile)
-    latest.withLock { stores in
+    // Under the lock, so that connections that open at the same time parse the bundle once, and
+    // not each on its own.
+    return try latest.withLock { stores throws(LoadError) in
+      if let known = stores[key] { return known }
+      let store = try make(file, directory, additional, caFile)
       // For each set of additional authorities only the store with the current system bundle is
       // kept.
       stores = stores.filter { $0.key.additional != additional }
       if stores.count >= 8 { stores.removeAll() }
       stores[key] = store
+      return store
     }
-    return store
   }
 
   private static func make(

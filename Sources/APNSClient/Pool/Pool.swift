@@ -97,6 +97,11 @@ final class Pool: Sendable {
     return (taken.pushes, taken.retires, closeAt)
   }
 
+  /// Records a connection's load before its reports are delivered, called by its thread.
+  func willAsk(_ id: Int, load: PooledConnection.Load, at now: MonotonicTime) {
+    state.withLock { $0.machine.willAsk(id, load: load, at: now) }
+  }
+
   /// Takes back pushes that APNs did not process; returns those that are not sent again.
   func requeue(_ returned: [(queued: QueuedRequest<QueuedPush>, cause: UnsentCause)])
     -> [Machine.Rejected]

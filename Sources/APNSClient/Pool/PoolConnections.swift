@@ -87,6 +87,11 @@ struct PoolConnections {
     return index
   }
 
+  /// Records the load of a connection whose thread will ask for pushes without being woken.
+  mutating func willAsk(_ id: Int, load: PooledConnection.Load, at now: MonotonicTime) {
+    if let index = report(load, of: id, at: now) { all[index].isSignalled = true }
+  }
+
   /// Records that a connection took pushes.
   mutating func took(_ count: Int, _ index: Int, at now: MonotonicTime) {
     all[index].load.freeStreams -= count

@@ -137,6 +137,14 @@ struct PoolStateMachine<Push: PrioritizedPush> {
     return taken
   }
 
+  /// Records the load of a connection whose thread is awake and will ask for pushes.
+  ///
+  /// To be called before the reports of answered pushes are delivered: what follows them would
+  /// otherwise count on streams that are still in use, and open another connection.
+  mutating func willAsk(_ id: Int, load: PooledConnection.Load, at now: MonotonicTime) {
+    connections.willAsk(id, load: load, at: now)
+  }
+
   /// Ends pushes whose deadline has passed and opens connections that are due; to be called at
   /// `superviseAt`.
   mutating func supervise(at now: MonotonicTime) -> (rejected: [Rejected], actions: Actions) {

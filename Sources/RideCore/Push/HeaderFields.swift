@@ -61,17 +61,32 @@ extension PushHeaders {
 
 extension [UInt8] {
   /// Appends a UUID in lower case, 8-4-4-4-12.
+<<<<<<< HEAD
   package mutating func append(_ id: PushID) {
     // Bit n puts a dash after the nibble that has n nibbles to its right in its half.
     append(hex: UInt64(truncatingIfNeeded: id.bits >> 64), dashesAfter: 1 << 8 | 1 << 4 | 1 << 0)
     append(hex: UInt64(truncatingIfNeeded: id.bits), dashesAfter: 1 << 12)
+=======
+  mutating func append(_ id: PushID) {
+    let start = count
+    append(contentsOf: repeatElement(UInt8(ascii: "-"), count: 36))
+    var (high, low) = (
+      UInt64(truncatingIfNeeded: id.bits >> 64), UInt64(truncatingIfNeeded: id.bits)
+    )
+    fill(start + 24..<start + 36, withDigitsOf: &low)
+    fill(start + 19..<start + 23, withDigitsOf: &low)
+    fill(start + 14..<start + 18, withDigitsOf: &high)
+    fill(start + 9..<start + 13, withDigitsOf: &high)
+    fill(start..<start + 8, withDigitsOf: &high)
+>>>>>>> 5c6772b7a5af24b9179c1e4543acc88a33442002
   }
 
-  private mutating func append(hex word: UInt64, dashesAfter: UInt16) {
-    for nibble in stride(from: 15, through: 0, by: -1) {
-      let digit = UInt8(truncatingIfNeeded: word >> UInt64(4 * nibble)) & 0xf
-      append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
-      if dashesAfter >> UInt16(nibble) & 1 == 1 { append(UInt8(ascii: "-")) }
+  /// Writes the lowest hexadecimal digits of a word, and removes them from it.
+  private mutating func fill(_ places: Range<Int>, withDigitsOf word: inout UInt64) {
+    for place in places.reversed() {
+      let digit = UInt8(truncatingIfNeeded: word & 0xf)
+      self[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
+      word >>= 4
     }
   }
 

@@ -77,12 +77,17 @@ extension [UInt8] {
   package mutating func append(json number: Int64) {
     if number < 0 { append(UInt8(ascii: "-")) }
     var rest = number.magnitude
-    let start = count
-    repeat {
-      append(48 + UInt8(rest % 10))
+    if rest < 10 { return append(48 + UInt8(rest)) }
+    var (digits, limit) = (1, rest)
+    while limit >= 10 {
+      limit /= 10
+      digits += 1
+    }
+    append(contentsOf: repeatElement(48, count: digits))
+    for place in (count - digits..<count).reversed() {
+      self[place] = 48 + UInt8(truncatingIfNeeded: rest % 10)
       rest /= 10
-    } while rest > 0
-    self[start...].reverse()
+    }
   }
 
   /// Appends a text in quotes.

@@ -4,6 +4,7 @@ import Orchestrator
 import PostgresStore
 import RideCore
 import Synchronization
+import SystemSupport
 
 /// The engine with everything that it needs, as `serve` and `demo` run it.
 final class Service: Sendable {
@@ -110,8 +111,15 @@ final class Service: Sendable {
           mistakes.handle(settlements)
           onSettled(settlements)
         },
-        onSent: { cardTypes.handle($0, $1) }))
+        onSent: { cardTypes.handle($0, $1) },
+        onRest: { Self.releaseMemory() }))
     signal.connect(to: engine)
+  }
+
+  /// Returns to the system the memory that work has left behind.
+  private static func releaseMemory() {
+    ProcessMemory.trim()
+    ProcessMemory.releaseFilePages()
   }
 
   /// Waits until the database can be used, and registers this service in it.

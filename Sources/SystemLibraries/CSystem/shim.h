@@ -1,6 +1,7 @@
 #ifndef RIDEPULSE_CSYSTEM_H
 #define RIDEPULSE_CSYSTEM_H
 
+#include <malloc.h>
 #include <sys/prctl.h>
 
 /* Swift's Glibc module leaves this header out. */
@@ -9,6 +10,11 @@
 /* prctl is a variadic function, which Swift cannot call. */
 static inline int ridepulse_set_undumpable(void) {
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+/* M_ARENA_MAX is a macro with a cast, which Swift does not import everywhere. */
+static inline void ridepulse_limit_arenas(int count) {
+  mallopt(M_ARENA_MAX, count);
 }
 
 /* Names the calling thread; the kernel keeps the first 15 bytes. */

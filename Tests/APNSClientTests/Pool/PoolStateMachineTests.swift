@@ -80,6 +80,20 @@ import Testing
     #expect(machine.enqueue(Array(1...queued), at: Self.at(2))?.open == opened)
   }
 
+  @Test("Pushes that follow answers count on the streams that these have freed")
+  func growthAfterAnswers() {
+    var machine = Self.open(spare: 1000)
+    #expect(machine.enqueue(Array(1...1000), at: Self.at(2))?.wake == [1])
+    #expect(machine.take(by: 1, load: Self.load(1000), at: Self.at(3)).pushes.count == 1000)
+    #expect(machine.take(by: 1, load: Self.load(0, inFlight: 1000), at: Self.at(4)).pushes == [])
+    machine.willAsk(1, load: Self.load(1000), at: Self.at(5))
+    let next = machine.enqueue(Array(1001...2000), at: Self.at(5))
+    #expect(next?.open == nil)
+    #expect(next?.wake == [], "its thread is awake")
+    #expect(machine.enqueue(Array(2001...3000), at: Self.at(5))?.open == 2, "they do not fit")
+    #expect(machine.take(by: 1, load: Self.load(1000), at: Self.at(6)).pushes.count == 1000)
+  }
+
   @Test("Connections open one at a time, each proved before the next, up to the most")
   func growthByOne() {
     var machine = Self.open(spare: 0, Self.machine { $0.maxConnections = 2 })

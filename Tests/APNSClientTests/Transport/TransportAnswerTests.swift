@@ -1,4 +1,5 @@
 import RideCore
+import Synchronization
 import Testing
 
 @testable import APNSClient
@@ -83,5 +84,61 @@ import Testing
     #expect(ids == ["u-1", "u-2", nil])
     await client.close()
     _ = await server.stop()
+  }
+
+  @Test func `pushes that follow answers share the connection`() async throws {
+    let server = try await FaultServer(#"{"connections": [{"streams": 200}]}"#)
+    let client = try TestClient(server.url)
+    #expect(await client.send(.test(0)) == .accepted)
+    let relay = Relay(client.client, batches: 5, of: 200)
+    #expect(await relay.accepted() == 1000)
+    #expect(client.client.statistics(of: .production).openedTotal == 1)
+    await client.close()
+    _ = await server.stop()
+  }
+
+  /// Submits a batch of pushes, and one push for each report, until enough have been sent.
+  private final class Relay: Sendable {
+    private struct State {
+      var next: UInt64 = 1
+      var accepted = 0
+      var waiter: CheckedContinuation<Int, Never>?
+    }
+
+    private let client: APNSClient
+    private let batch: Int
+    private let total: Int
+    private let state = Mutex(State())
+
+    init(_ client: APNSClient, batches: Int, of batch: Int) {
+      self.client = client
+      self.batch = batch
+      total = batches * batch
+    }
+
+    /// Returns the number of accepted pushes once all have ended.
+    func accepted() async -> Int {
+      await withCheckedContinuation { waiter in
+        state.withLock { $0.waiter = waiter }
+        submit(batch)
+      }
+    }
+
+    private func submit(_ count: Int) {
+      let requests = state.withLock { state in
+        let end = min(state.next + UInt64(count), UInt64(total) + 1)
+        defer { state.next = end }
+        return (state.next..<end).map { PushRequest.test($0) }
+      }
+      if requests.isEmpty { return }
+      client.submit(requests) { [self] reports in
+        submit(reports.count)
+        let waiter = state.withLock { state in
+          state.accepted += reports.count { $0.outcome == .accepted }
+          return state.accepted == total ? state.waiter : nil
+        }
+        waiter?.resume(returning: total)
+      }
+    }
   }
 }

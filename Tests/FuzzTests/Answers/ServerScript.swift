@@ -186,8 +186,10 @@ extension ServerScript {
   private static let codes: [UInt32] = [0, 1, 2, 3, 7, 8, 11, 13, 0xffff_ffff]
 
   private var open: [(id: Int32, ticket: UInt64)] {
-    session.machine.streams.used.compactMap { slot in
-      session.machine.streams[slot].map { ($0.id, $0.queued.push.ticket) }
+    let streams = session.machine.streams
+    return streams.used.compactMap { slot in
+      guard let id = streams.id(in: slot), let stream = streams[slot] else { return nil }
+      return (id, stream.queued.push.ticket)
     }
   }
 

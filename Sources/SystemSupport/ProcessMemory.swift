@@ -1,0 +1,63 @@
+internal import CSystem
+internal import Glibc
+
+/// Returns memory to the system that the process holds without using it.
+package enum ProcessMemory {
+  /// Limits the heaps that threads allocate from; glibc creates up to eight for each core, and each
+  /// keeps what its threads have freed.
+  ///
+  /// Must be called before a second thread allocates.
+  package static func limitHeaps(to count: Int32) { ridepulse_limit_arenas(count) }
+
+  /// Returns freed memory to the system, in all heaps.
+  ///
+  /// Allocations of other threads wait meanwhile: for a time without work.
+  package static func trim() { malloc_trim(0) }
+
+  /// Releases the pages of code and constants that were read so far. They are read again from the
+  /// page cache when they are used.
+  package static func releaseFilePages() {
+    let limit = 4 << 20
+    guard let bytes = try? RegularFile.read("/proc/self/smaps", limit: limit) else { return }
+    for range in cleanMappings(String(decoding: bytes, as: UTF8.self)) {
+      unsafe _ = madvise(
+        UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
+    }
+  }
+
+  /// Returns the address ranges of private, read-only mappings of files without a page of their own.
+  ///
+  /// A page that the linker has relocated before it was made read-only exists only in memory. Such
+  /// pages are anonymous; a mapping that has one is left out.
+  ///
+  /// - Parameter smaps: The text of `/proc/PID/smaps`.
+  static func cleanMappings(_ smaps: String) -> [Range<UInt>] {
+    var mappings: [Range<UInt>] = []
+    var current: Range<UInt>?
+    for line in smaps.utf8.split(separator: UInt8(ascii: "\n")) {
+      let words = line.split(separator: UInt8(ascii: " "), maxSplits: 5).map { Substring($0) }
+      guard let first = words.first else { continue }
+      if !first.hasSuffix(":") {
+        current = words.count == 6 ? mapping(first, rights: words[1], file: words[5]) : nil
+      } else if first == "Anonymous:", let range = current {
+        if words.count > 1, words[1] == "0" { mappings.append(range) }
+        current = nil
+      }
+    }
+    return mappings
+  }
+
+  private static func mapping(
+    _ addresses: Substring, rights: Substring, file: Substring
+  ) -> Range<UInt>? {
+    // The vDSO and the stack have names in brackets.
+    guard rights == "r-xp" || rights == "r--p", file.drop(while: { $0 == " " }).first == "/" else {
+      return nil
+    }
+    let ends = addresses.split(separator: "-")
+    guard ends.count == 2, let start = UInt(ends[0], radix: 16), let end = UInt(ends[1], radix: 16),
+      start < end
+    else { return nil }
+    return start..<end
+  }
+}
