@@ -32,7 +32,7 @@ enum SettleRows {
       .boolean("is_over") { $0.isOver }, .integer("revision", "integer") { $0.revision },
       .integer("system_identifier") { $0.claim.place?.systemIdentifier },
       .integer("timeline") { $0.claim.place?.timeline },
-      .init(name: "place", type: "tid") { $0.claim.row },
+      .place("place") { $0.claim.row },
     ])
 
   /// Consumed events.
@@ -118,23 +118,25 @@ enum SettleRows {
         nextDue: claimed.settlement.nextDue, isOver: claimed.settlement.isOver,
         revision: claimed.settlement.revision)
     }
-    return [node, anyRowMayExist ? "t" : "f"] + rides.arrays(settled)
-      + events.arrays(settlements.flatMap(\.consumed))
-      + entries.arrays(parts(of: settlements, \.entries))
-      + gone.arrays(
-        batch.flatMap { claimed in
-          claimed.settlement.invalidations.map { (place: claimed.claim.place, token: $0) }
-        })
-      + observations.arrays(parts(of: settlements, \.observations))
-      + tallies.arrays(
+    var parameters: [String?] = [node, anyRowMayExist ? "t" : "f"]
+    parameters += rides.arrays(settled)
+    parameters += events.arrays(settlements.flatMap(\.consumed))
+    parameters += entries.arrays(parts(of: settlements, \.entries))
+    parameters += gone.arrays(
+      batch.flatMap { claimed in
+        claimed.settlement.invalidations.map { (place: claimed.claim.place, token: $0) }
+      })
+    parameters += observations.arrays(parts(of: settlements, \.observations))
+    parameters += tallies.arrays(
+      parts(of: settlements) { settlement in
+        settlement.tallies.sorted { $0.key < $1.key }.map { (rule: $0.key, counts: $0.value) }
+      })
+    guard emitsEvents(batch) else { return parameters }
+    return parameters
+      + emits.arrays(
         parts(of: settlements) { settlement in
-          settlement.tallies.sorted { $0.key < $1.key }.map { (rule: $0.key, counts: $0.value) }
+          settlement.emits.enumerated().map { (place: $0.offset, event: $0.element) }
         })
-      + (emitsEvents(batch)
-        ? emits.arrays(
-          parts(of: settlements) { settlement in
-            settlement.emits.enumerated().map { (place: $0.offset, event: $0.element) }
-          }) : [])
   }
 
   static func emitsEvents(_ batch: [ClaimedSettlement]) -> Bool {

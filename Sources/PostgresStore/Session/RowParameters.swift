@@ -60,6 +60,11 @@ extension RowParameters.Column {
     Self(name: name, type: "uuid") { $1.append(value($0)) }
   }
 
+  /// A row's `ctid`.
+  static func place(_ name: String, _ value: @escaping @Sendable (Row) -> String?) -> Self {
+    Self(name: name, type: "tid") { $1.append(value($0)) }
+  }
+
   static func id(_ name: String, _ value: @escaping @Sendable (Row) -> PushID) -> Self {
     Self(name: name, type: "uuid") { $1.append(value($0)) }
   }

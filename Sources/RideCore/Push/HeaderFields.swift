@@ -61,13 +61,7 @@ extension PushHeaders {
 
 extension [UInt8] {
   /// Appends a UUID in lower case, 8-4-4-4-12.
-<<<<<<< HEAD
   package mutating func append(_ id: PushID) {
-    // Bit n puts a dash after the nibble that has n nibbles to its right in its half.
-    append(hex: UInt64(truncatingIfNeeded: id.bits >> 64), dashesAfter: 1 << 8 | 1 << 4 | 1 << 0)
-    append(hex: UInt64(truncatingIfNeeded: id.bits), dashesAfter: 1 << 12)
-=======
-  mutating func append(_ id: PushID) {
     let start = count
     append(contentsOf: repeatElement(UInt8(ascii: "-"), count: 36))
     var (high, low) = (
@@ -78,7 +72,6 @@ extension [UInt8] {
     fill(start + 14..<start + 18, withDigitsOf: &high)
     fill(start + 9..<start + 13, withDigitsOf: &high)
     fill(start..<start + 8, withDigitsOf: &high)
->>>>>>> 5c6772b7a5af24b9179c1e4543acc88a33442002
   }
 
   /// Writes the lowest hexadecimal digits of a word, and removes them from it.
