@@ -112,14 +112,8 @@ final class Service: Sendable {
           onSettled(settlements)
         },
         onSent: { cardTypes.handle($0, $1) },
-        onRest: { Self.releaseMemory() }))
+        onRest: { ProcessMemory.releaseUnused() }))
     signal.connect(to: engine)
-  }
-
-  /// Returns to the system the memory that work has left behind.
-  private static func releaseMemory() {
-    ProcessMemory.trim()
-    ProcessMemory.releaseFilePages()
   }
 
   /// Waits until the database can be used, and registers this service in it.
