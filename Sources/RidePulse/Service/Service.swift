@@ -111,8 +111,7 @@ final class Service: Sendable {
           mistakes.handle(settlements)
           onSettled(settlements)
         },
-        onSent: { cardTypes.handle($0, $1) },
-        onRest: { ProcessMemory.releaseUnused() }))
+        onSent: { cardTypes.handle($0, $1) }, onRest: { ProcessMemory.releaseUnused() }))
     signal.connect(to: engine)
   }
 
