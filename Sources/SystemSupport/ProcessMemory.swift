@@ -9,14 +9,20 @@ package enum ProcessMemory {
   /// Must be called before a second thread allocates.
   package static func limitHeaps(to count: Int32) { ridepulse_limit_arenas(count) }
 
+  /// Returns freed memory, code and constants to the system, for a time without work.
+  package static func releaseUnused() {
+    trim()
+    releaseFilePages()
+  }
+
   /// Returns freed memory to the system, in all heaps.
   ///
-  /// Allocations of other threads wait meanwhile: for a time without work.
-  package static func trim() { malloc_trim(0) }
+  /// Allocations of other threads wait meanwhile.
+  static func trim() { malloc_trim(0) }
 
   /// Releases the pages of code and constants that were read so far. They are read again from the
   /// page cache when they are used.
-  package static func releaseFilePages() {
+  static func releaseFilePages() {
     let limit = 4 << 20
     guard let bytes = try? RegularFile.read("/proc/self/smaps", limit: limit) else { return }
     for range in cleanMappings(String(decoding: bytes, as: UTF8.self)) {

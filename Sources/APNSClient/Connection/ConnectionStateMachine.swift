@@ -186,30 +186,39 @@ struct ConnectionStateMachine<Push> {
   /// HTTP/2's `REFUSED_STREAM`: the request was not processed at all (RFC 9113, 8.7).
   private static var refusedStream: UInt32 { 0x7 }
 
+  /// What follows from the close of a stream.
+  ///
+  /// A structure, because the runtime copies a tuple that holds references piece by piece.
+  struct Closed {
+    let ending: Ending
+    var tokenExpired = false
+    var refusal: Refusal?
+  }
+
   /// Handles the close of a stream by the server; `errorName` is the HTTP/2 name of the code.
   mutating func closed(_ slot: Int, id: Int32, code: UInt32, errorName: String, wall: Timestamp)
-    -> (ending: Ending, tokenExpired: Bool, refusal: Refusal?)?
+    -> Closed?
   {
     guard let stream = streams.remove(slot, id: id) else { return nil }
     // A status that was received counts, however the stream ended afterwards.
     if let outcome = stream.answer.outcome(at: wall) {
       let expired = answered(outcome)
       let report = Ending.report(stream.queued.push, outcome, uniqueID: stream.answer.uniqueID)
-      guard case .refused(let refusal) = outcome else { return (report, expired, nil) }
-      if refusal.rule.push == .elsewhere {
-        return (.again(stream.queued, .turnedAway(refusal)), expired, refusal)
-      }
-      return (report, expired, refusal)
+      guard case .refused(let refusal) = outcome else { return Closed(ending: report) }
+      let turnedAway = refusal.rule.push == .elsewhere
+      return Closed(
+        ending: turnedAway ? .again(stream.queued, .turnedAway(refusal)) : report,
+        tokenExpired: expired, refusal: refusal)
     }
     if code == Self.refusedStream {
       if let goAway, id > goAway.lastStream {
-        return (.again(stream.queued, .goAway(reason: goAway.reason)), false, nil)
+        return Closed(ending: .again(stream.queued, .goAway(reason: goAway.reason)))
       }
-      return (.again(stream.queued, .refusedStream), false, nil)
+      return Closed(ending: .again(stream.queued, .refusedStream))
     }
     // With code 0 the server ended its answer without a status.
     let name = code == 0 ? "PROTOCOL_ERROR" : errorName
-    return (.report(stream.queued.push, .unanswered(.reset(name))), false, nil)
+    return Closed(ending: .report(stream.queued.push, .unanswered(.reset(name))))
   }
 
   /// Handles a stream whose headers were never sent because the server accepts no more streams.

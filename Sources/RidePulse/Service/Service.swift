@@ -111,15 +111,8 @@ final class Service: Sendable {
           mistakes.handle(settlements)
           onSettled(settlements)
         },
-        onSent: { cardTypes.handle($0, $1) },
-        onRest: { Self.releaseMemory() }))
+        onSent: { cardTypes.handle($0, $1) }, onRest: { ProcessMemory.releaseUnused() }))
     signal.connect(to: engine)
-  }
-
-  /// Returns to the system the memory that work has left behind.
-  private static func releaseMemory() {
-    ProcessMemory.trim()
-    ProcessMemory.releaseFilePages()
   }
 
   /// Waits until the database can be used, and registers this service in it.
