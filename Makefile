@@ -1,6 +1,7 @@
 # All the set-up there is: `make demo` and `make test` install what is missing, build, and run.
 
-FLAGS = --explicit-target-dependency-import-check error
+# The index is for editors; it takes a fifth of a debug build.
+FLAGS = --explicit-target-dependency-import-check error --disable-index-store
 # One binary that runs where no Swift toolchain is.
 RELEASE = $(FLAGS) -c release --static-swift-stdlib
 FORMAT = Package.swift Sources Tests
@@ -15,8 +16,11 @@ SEED ?= $(shell date +%s)000000
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: build ## a private Postgres, a simulator and a small fleet, live; ARGS="--for 30s" ends it
-	.build/release/ridepulse demo $(ARGS)
+# A debug build, which make test uses as well: the optimizer takes most of the time of a first build.
+demo: ## a private Postgres, a simulator and a small fleet, live; ARGS="--for 30s" ends it
+	@scripts/packages build
+	swift build $(FLAGS)
+	.build/debug/ridepulse demo $(ARGS)
 
 test: ## install what is missing, build, run all tests; FILTER=Name runs some
 	@scripts/packages build test
