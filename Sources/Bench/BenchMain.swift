@@ -27,6 +27,7 @@ enum BenchMain {
       try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
     let directory = NSTemporaryDirectory() + "ridepulse-bench-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: directory) }
     if !arguments.sampled.isEmpty {
       let rounds = try BenchRounds(arguments, yardstick: Yardstick(directory: directory))
