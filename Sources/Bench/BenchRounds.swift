@@ -97,7 +97,7 @@ struct BenchRounds {
         group = figure.group
         Figures.head("\(group); medians of \(rounds) (least–most)")
         if builds.count > 1 {
-          Figures.row("", builds.map(\.name).joined(separator: " | "))
+          Figures.row("", Self.columns(builds.map(\.name) + ["ratio"]))
         }
       }
       let columns = samples.map { Self.values(of: figure, at: place, in: $0) }
@@ -105,13 +105,17 @@ struct BenchRounds {
       var cells = columns.map { Spread($0)?.text(figure.digits) ?? "none" }
       if columns.count > 1, columns[1].count == columns[0].count {
         let ratios = zip(columns[0], columns[1]).compactMap { $1 == 0 ? nil : $0 / $1 }
-        if let ratio = Spread(ratios) { cells.append("ratio \(ratio.text(2))") }
+        if let ratio = Spread(ratios) { cells.append(ratio.text(2)) }
       }
-      Figures.row(figure.name + unit, cells.joined(separator: " | ") + " ", goal: figure.goal)
+      Figures.row(figure.name + unit, Self.columns(cells), goal: figure.goal)
     }
     if let unit = Spread(units) {
       Figures.row("u: CPU of h2load, µs a push", unit.text(2))
     }
+  }
+
+  private static func columns(_ cells: [String]) -> String {
+    cells.map { Figures.wide($0, 24) }.joined()
   }
 
   /// The values of one figure in all samples of a build, in the unit that it is shown in.

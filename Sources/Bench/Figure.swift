@@ -68,9 +68,12 @@ enum Figures {
   }
 
   static func row(_ name: String, _ figure: String, goal: String = "") {
-    let padded = name.padding(toLength: 44, withPad: " ", startingAt: 0)
-    let value = figure.padding(toLength: 18, withPad: " ", startingAt: 0)
-    print("  \(padded)\(value)\(goal.isEmpty ? "" : "goal \(goal)")")
+    print("  \(wide(name, 44))\(wide(figure, 18))\(goal.isEmpty ? "" : "goal \(goal)")")
+  }
+
+  /// Fills a text with blanks; one that is longer stays whole, with one behind it.
+  static func wide(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(1, width - text.count))
   }
 
   static func number(_ value: Double, _ digits: Int = 1) -> String {

@@ -11,10 +11,11 @@ final class ServiceProcess {
   var processID: Int32 { process.pid }
 
   init(conninfo: String, environment: [String: String]) throws {
-    process = try ChildProcess(
-      [Self.program(), "serve"],
-      environment: environment.merging(["DATABASE_URL": conninfo]) { own, _ in own },
-      errors: .pipe)
+    var environment = environment.merging(["DATABASE_URL": conninfo]) { own, _ in own }
+    // Rules that an earlier version reads, too.
+    let schedules = "RIDEPULSE_SCHEDULES"
+    environment[schedules] = ProcessInfo.processInfo.environment[schedules]
+    process = try ChildProcess([Self.program(), "serve"], environment: environment, errors: .pipe)
   }
 
   private static func program() throws -> String {
