@@ -31,26 +31,34 @@ package enum ProcessMemory {
     }
   }
 
-  /// Returns the address ranges of private, read-only mappings of files without a page of their own.
+  /// Returns the address ranges of private, read-only mappings of programs and libraries, without a
+  /// page of their own.
   ///
   /// A page that the linker has relocated before it was made read-only exists only in memory. Such
-  /// pages are anonymous; a mapping that has one is left out.
+  /// pages are anonymous; a mapping that has one is left out. So are files without code: another
+  /// thread may unmap one and get its addresses for memory, before they are released.
   ///
   /// - Parameter smaps: The text of `/proc/PID/smaps`.
   static func cleanMappings(_ smaps: String) -> [Range<UInt>] {
-    var mappings: [Range<UInt>] = []
-    var current: Range<UInt>?
+    var mappings: [(range: Range<UInt>, file: Substring)] = []
+    var filesOfCode: Set<Substring> = []
+    var current: (range: Range<UInt>, file: Substring)?
     for line in smaps.utf8.split(separator: UInt8(ascii: "\n")) {
       let words = line.split(separator: UInt8(ascii: " "), maxSplits: 5).map { Substring($0) }
       guard let first = words.first else { continue }
       if !first.hasSuffix(":") {
-        current = words.count == 6 ? mapping(first, rights: words[1], file: words[5]) : nil
-      } else if first == "Anonymous:", let range = current {
-        if words.count > 1, words[1] == "0" { mappings.append(range) }
+        guard words.count == 6 else {
+          current = nil
+          continue
+        }
+        if words[1] == "r-xp" { filesOfCode.insert(words[5]) }
+        current = mapping(first, rights: words[1], file: words[5]).map { ($0, words[5]) }
+      } else if first == "Anonymous:", let mapping = current {
+        if words.count > 1, words[1] == "0" { mappings.append(mapping) }
         current = nil
       }
     }
-    return mappings
+    return mappings.filter { filesOfCode.contains($0.file) }.map(\.range)
   }
 
   private static func mapping(

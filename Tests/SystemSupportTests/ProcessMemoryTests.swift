@@ -38,17 +38,19 @@ import Testing
     #expect("\(Date(timeIntervalSince1970: 0))".hasPrefix("1970"), "code runs")
   }
 
-  @Test func `only files that no page in memory differs from are released`() {
+  @Test func `only code that no page in memory differs from is released`() {
     let smaps = """
       1000-3000 r-xp 00000000 fe:00 253911                     /usr/bin/with space
       Rss:                   8 kB
       Anonymous:             0 kB
       VmFlags: rd ex mr mw me
-      3000-4000 r--p 00003000 fe:00 253911                     /usr/bin/a
+      3000-4000 r--p 00003000 fe:00 253911                     /usr/bin/with space
       Anonymous:             0 kB
-      4000-5000 r--p 00004000 fe:00 253911                     /usr/bin/relocated
+      4000-5000 r--p 00004000 fe:00 253911                     /usr/bin/with space
       Anonymous:             4 kB
       5000-6000 rw-p 00005000 fe:00 253911                     /usr/bin/written
+      Anonymous:             0 kB
+      9000-a000 r--p 00000000 fe:00 253913                     /usr/share/data
       Anonymous:             0 kB
       6000-7000 r--s 00000000 fe:00 253912                     /var/shared
       Anonymous:             0 kB
