@@ -1,7 +1,7 @@
 # All the set-up there is: `make demo` and `make test` install what is missing, build, and run.
 
-# The index is for editors; it takes a fifth of a debug build.
-FLAGS = --explicit-target-dependency-import-check error --disable-index-store
+# The index for editors takes a fifth of a debug build, but SwiftPM finds no tests without it.
+FLAGS = --explicit-target-dependency-import-check error
 # One binary that runs where no Swift toolchain is.
 RELEASE = $(FLAGS) -c release --static-swift-stdlib
 FORMAT = Package.swift Sources Tests
