@@ -168,7 +168,7 @@ import TestSupport
         select 'ride-' || n, 'driver_en_route', 'd1' from generate_series(1, 2500) n;
         """)
       let before = try await stage.rows("select * from ridepulse.events order by id")
-      // The hour starts with the rides: a slow machine must not enter a fifth heartbeat.
+      // From the rides' start: from now, a slow machine would see a fifth heartbeat.
       let from = try #require(
         await stage.value(
           """

@@ -80,9 +80,9 @@ enum ClaimStatements {
   ///
   /// It returns `ClaimColumns`. Nothing is claimed on a place that does not match the pin. Existing
   /// rows are locked with SKIP LOCKED; new ones are inserted in the order of their IDs, so that two
-  /// nodes cannot deadlock. Later statements read the events and
-  /// columns of the rides: this statement's snapshot is older than its locks, and could show events
-  /// that another node has consumed since.
+  /// nodes cannot deadlock. Later statements read the events and columns of the rides: this
+  /// statement's snapshot is older than its locks, and could show events that another node has
+  /// consumed since.
   ///
   /// A ride is looked up by its ID once, and by its ctid after that: while dead rows cannot be
   /// removed, each lookup by ID passes all former versions of the row. A ride whose row moves

@@ -6,7 +6,7 @@ enum LeaseStatements {
 
   private static let claim: [Column] = [
     .text("ride_id") { $0.rideID.text }, .integer("fence") { $0.fence },
-    .uuid("node") { $0.holder },
+    .text("node", "uuid") { $0.holder },
   ]
 
   /// Claims by ride, fence and holder.
@@ -23,7 +23,7 @@ enum LeaseStatements {
     after: 0,
     [
       .text("ride_id") { $0.claim.rideID.text }, .integer("fence") { $0.claim.fence },
-      .uuid("node") { $0.claim.holder },
+      .text("node", "uuid") { $0.claim.holder },
       .text("memo") { $0.memo },
     ])
 
@@ -34,7 +34,7 @@ enum LeaseStatements {
     after: 0,
     [
       .text("ride_id") { $0.claim.rideID.text }, .integer("fence") { $0.claim.fence },
-      .uuid("node") { $0.claim.holder },
+      .text("node", "uuid") { $0.claim.holder },
       .text("reason") { $0.reason }, .boolean("is_taken_over") { $0.claim.isTakenOver },
     ])
 

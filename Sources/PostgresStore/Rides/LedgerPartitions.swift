@@ -1,5 +1,5 @@
-/// Rotates the daily partitions of the ledger and of recorded passes: creates those of the next days and drops expired
-/// ones.
+/// Rotates the daily partitions of the ledger and of recorded passes: creates those of the next days
+/// and drops expired ones.
 package struct LedgerPartitions: Sendable {
   private let session: PostgresSession
 

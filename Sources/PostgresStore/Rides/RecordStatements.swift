@@ -12,7 +12,7 @@ enum RecordStatements {
     after: 0,
     [
       .text("ride_id") { $0.claim.rideID.text }, .integer("fence") { $0.claim.fence },
-      .uuid("node") { $0.claim.holder }, .integer("revision", "integer") { $0.revision },
+      .text("node", "uuid") { $0.claim.holder }, .integer("revision", "integer") { $0.revision },
       .integer("decided_at") { $0.pass.decidedAt.microseconds },
       .integer("from_at") { $0.pass.from.microseconds },
       .integer("sample", "integer") { $0.pass.sample.millionths },

@@ -27,12 +27,12 @@ enum SettleRows {
     after: 2,
     [
       .text("ride_id") { $0.claim.rideID.text }, .integer("fence") { $0.claim.fence },
-      .uuid("node") { $0.claim.holder },
+      .text("node", "uuid") { $0.claim.holder },
       .text("memo") { $0.memo }, .integer("next_due") { $0.nextDue?.microseconds },
       .boolean("is_over") { $0.isOver }, .integer("revision", "integer") { $0.revision },
       .integer("system_identifier") { $0.claim.place?.systemIdentifier },
       .integer("timeline") { $0.claim.place?.timeline },
-      .place("place") { $0.claim.row },
+      .text("place", "tid") { $0.claim.row },
     ])
 
   /// Consumed events.

@@ -52,17 +52,11 @@ struct RowParameters<Row>: Sendable {
 }
 
 extension RowParameters.Column {
-  static func text(_ name: String, _ value: @escaping @Sendable (Row) -> String?) -> Self {
-    Self(name: name, type: "text") { $1.append(value($0)) }
-  }
-
-  static func uuid(_ name: String, _ value: @escaping @Sendable (Row) -> String?) -> Self {
-    Self(name: name, type: "uuid") { $1.append(value($0)) }
-  }
-
-  /// A row's `ctid`.
-  static func place(_ name: String, _ value: @escaping @Sendable (Row) -> String?) -> Self {
-    Self(name: name, type: "tid") { $1.append(value($0)) }
+  /// - Parameter type: PostgreSQL's name of the type that the texts are of.
+  static func text(
+    _ name: String, _ type: String = "text", _ value: @escaping @Sendable (Row) -> String?
+  ) -> Self {
+    Self(name: name, type: type) { $1.append(value($0)) }
   }
 
   static func id(_ name: String, _ value: @escaping @Sendable (Row) -> PushID) -> Self {

@@ -65,6 +65,9 @@ package struct TokenInvalidation: Hashable, Sendable {
   package var since: Timestamp?
   /// Apple's reason; `ended` or `expired` for a card that is over.
   package var reason: String
+
+  /// Returns whether it invalidates a token that was registered at this time.
+  func ends(registeredAt registered: Timestamp) -> Bool { since.map { registered <= $0 } ?? true }
 }
 
 extension TokenInvalidation {

@@ -35,7 +35,7 @@ final class DayPeople {
     cardTypes = types
   }
 
-  /// Registers or withdraws a phone; its ID is the line that first named it.
+  /// Registers or withdraws a phone; its ID is made of the line that first named it.
   ///
   /// - Returns: The phone's ID; nil if it is withdrawn.
   func set(phone line: DayToken, id: Int64, at now: Timestamp) -> Int64? {
@@ -78,10 +78,9 @@ final class DayPeople {
     }
   }
 
-  /// Returns whether a token was registered after APNs found it invalid.
-  func outlives(_ token: TokenInvalidation) -> Bool {
-    guard let since = token.since, let registered = registrations[token.id] else { return false }
-    return registered > since
+  /// Returns whether the token that is registered now is invalid.
+  func isEnded(by token: TokenInvalidation) -> Bool {
+    registrations[token.id].map(token.ends) ?? true
   }
 
   func contact(_ app: App, _ owner: OwnerID, _ installation: InstallationID?, at now: Timestamp) {
@@ -174,7 +173,7 @@ struct TokenStates {
 
   /// Records what a settlement reveals, as the database does.
   mutating func record(_ settlement: Settlement, _ people: DayPeople) {
-    for token in settlement.invalidations where !people.outlives(token) {
+    for token in settlement.invalidations where people.isEnded(by: token) {
       switch token.kind {
       case .phone: gonePhones.insert(token.id)
       case .start: goneStarts.insert(token.id)

@@ -134,10 +134,10 @@ struct RehearsalSide {
       check(push, isAccepted: entry != nil, step)
       if let entry { count(push, entry, step, &result) }
     }
-    let view = step.decision.view
-    for token in step.settlement.invalidations
-    where token.kind == .activity && !view.cardOutlives(token) {
-      going[step.ride].cards[.activity(token.id)]?.isEnded = true
+    for token in step.settlement.invalidations where token.kind == .activity {
+      for card in step.decision.view.cards where card.isEnded(by: token) {
+        going[step.ride].cards[card.target]?.isEnded = true
+      }
     }
     if step.settlement.isOver { leave(step, &result) }
     return result

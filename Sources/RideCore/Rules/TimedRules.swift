@@ -29,8 +29,8 @@ struct TimedRules: Sendable {
       }
     }
     byState = places(\.timing.states)
-    byEvent = places { CollectionOfOne($0.timing.event).compactMap(\.self) }
-    byName = places { CollectionOfOne($0.name) }
+    byEvent = places { [$0.timing.event].compactMap(\.self) }
+    byName = places { [$0.name] }
   }
 
   /// Returns the first rule with this name.

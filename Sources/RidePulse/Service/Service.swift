@@ -70,11 +70,9 @@ final class Service: Sendable {
     store = PostgresRideStore(
       node: node, host: ProcessInfo.processInfo.hostName, apps: Array(apns.bundleIDs.keys),
       pin: apns.pin, rules: rules, lease: Self.lease, claims: sessions.claims,
-      settlements: sessions.settlements,
-      listener: sessions.listener,
-      sweeping: {
-        try PostgresSession(conninfo: conninfo, applicationName: "ridepulse sweep")
-      }, onLate: { signal.notify() }, log: log)
+      settlements: sessions.settlements, listener: sessions.listener,
+      sweeping: { try PostgresSession(conninfo: conninfo, applicationName: "ridepulse sweep") },
+      onLate: { signal.notify() }, log: log)
     revisions = RevisionRecorder(session: sessions.claims, log: log)
     let meter = ServiceMeter(now: { time.now })
     self.meter = meter
