@@ -164,7 +164,18 @@ import Testing
     let plan = try await genericPlan(
       of: SettleStatements.settle, SettleStatements.writeSettings,
       parameters: SettleRows.tallies.last)
-    #expect(plan.filter { $0.contains("Tid Scan on agenda") }.count == 4)
+    #expect(plan.filter { $0.contains("Tid Scan on agenda") }.count == 3)
     #expect(wholeScans(plan).allSatisfy { !$0.contains("agenda") }, "\(wholeScans(plan))")
+  }
+
+  @Test(arguments: [
+    (PhoneRead.ofPeopleWithBoth, TokenInMemo.rows.last + 1),
+    (ContactRead.all.statement, RidePerson.rows.last),
+  ]) func `the plan of a read about people looks each of them up, even if made for a small table`(
+    read: (statement: Statement, parameters: Int)
+  ) async throws {
+    let plan = try await genericPlan(
+      of: read.statement, ClaimStatements.lookups, parameters: read.parameters)
+    #expect(wholeScans(plan) == [])
   }
 }

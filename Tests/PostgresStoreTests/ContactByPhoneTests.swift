@@ -37,9 +37,11 @@ import Testing
           unlessContactWithin: .seconds(300), source: "test")
       ])
     var rows = RideRows()
-    let statement = PhoneRead.ofRides(for: rules)
-    #expect(statement.name == "claimed_phones_contacts" && rules.asksForContacts)
-    let parameters: [String?] = ["{r}", "{customer}", "{}", "{}", "{}", "{}", nil, "100"]
+    let statement = PhoneRead.ofPeople(for: rules)
+    #expect(statement.name == "phones_of_people_contacts" && rules.asksForContacts)
+    let customer = RidePerson(ride: "r", person: PhoneOwner(.customer, "c"))
+    let parameters =
+      RidePerson.rows.arrays([customer]) + TokenInMemo.rows.arrays([]) + [nil]
     rows.readPhones(try await session.run([Call(statement, parameters)])[0])
     let now = try await session.value("select \(SQLTime.now)").flatMap { Int64($0) } ?? 0
     return rows.view(of: "r").phones.map { phone in

@@ -98,13 +98,10 @@ struct StartTokenRead: Sendable {
   let installation: ResultColumn<String>
   /// The topics that the owner has turned off; nil for none, and if they were not read.
   let optOuts: ResultColumn<String>
-  /// Tokens for rides with an event that starts a card, and for starts that are retried.
+  /// The tokens of people, and those of starts that are retried.
   ///
-  /// $1 ride IDs, $2 apps that have cards, $3 events that start one; for each start in a memo $4
-  /// the ride and $5 the token's ID.
-  let ofRides: Statement
-  /// The tokens of owners: $1 ride ID, $2 apps, $3 owners.
-  let ofOwners: Statement
+  /// The rows of `RidePerson` and of `TokenInMemo`.
+  let ofPeople: Statement
 
   static let all = StartTokenRead()
   static let withOptOuts = StartTokenRead(optOuts: true)
@@ -121,43 +118,22 @@ struct StartTokenRead: Sendable {
     registeredAt = list.time("t.registered_at")
     installation = list.text("t.installation_id")
     self.optOuts = list.text(optOuts ? OptOutColumn.sql(of: "t") : OptOutColumn.none)
-    ofRides = Statement(
-      name: optOuts ? "claimed_start_tokens_topics" : "claimed_start_tokens",
+    ofPeople = Statement(
+      name: optOuts ? "start_tokens_of_people_topics" : "start_tokens_of_people",
       sql: """
         select \(list.sql)
-        from (
-          select r.id as ride_id, o.app, o.owner_id
-          from ridepulse.rides r, \(RideOwners.lateral(apps: "$2::text[]")) o
-          where o.app = any ($2::text[])
-            and r.id in (select e.ride_id from ridepulse.events e
-                         where e.ride_id = any ($1::text[]) and e.event = any ($3::text[]))
-          union
-          select p.ride_id, p.app, p.owner_id from (\(RideOwners.participants)) p
-          where p.app = any ($2::text[])
-            and p.ride_id in (select e.ride_id from ridepulse.events e
-                              where e.ride_id = any ($1::text[]) and e.event = any ($3::text[]))
-          union
-          select e.ride_id, a.app, named.owner_id
-          from ridepulse.events e, unnest($2::text[]) a (app),
-            \(RideOwners.named(in: "e.data", app: "a.app")) named
-          where e.ride_id = any ($1::text[]) and e.event = any ($3::text[]) and e.data <> '{}'
-        ) owner
-        join ridepulse.current_start_tokens t
-          on t.app = owner.app and t.owner_id = owner.owner_id
+        from \(RidePerson.rows.table("person"))
+        cross join lateral (
+          select * from ridepulse.current_start_tokens t
+          where t.app = person.app and t.owner_id = person.owner_id offset 0
+        ) t
         union
         select \(list.sql)
-        from unnest($4::text[], $5::bigint[]) m (ride_id, token_id)
-        join ridepulse.current_start_tokens t on t.id = m.token_id
+        from \(TokenInMemo.rows.table("m"))
+        cross join lateral (
+          select * from ridepulse.current_start_tokens t where t.id = m.token_id offset 0
+        ) t
         order by 2
-        """)
-    ofOwners = Statement(
-      name: optOuts ? "start_tokens_of_owners_topics" : "start_tokens_of_owners",
-      sql: """
-        select \(list.sql)
-        from unnest($2::text[], $3::text[]) owner (owner_app, owner)
-        cross join (select $1::text as ride_id) ride
-        join ridepulse.current_start_tokens t on t.app = owner_app and t.owner_id = owner
-        order by t.id
         """)
   }
 }

@@ -63,9 +63,11 @@ struct ClaimReader {
   }
 
   /// Phones that memos name, which may belong to owners that the ride no longer names.
-  var phonesInMemos: [(ride: RideID, phone: Int64)] {
+  var phonesInMemos: [TokenInMemo] {
     zip(claims, memos).flatMap { claim, memo in
-      memo.retries.compactMap { retry in retry.entry.phone.map { (claim.rideID, $0) } }
+      memo.retries.compactMap { retry in
+        retry.entry.phone.map { TokenInMemo(ride: claim.rideID, id: $0) }
+      }
     }
   }
 
@@ -76,15 +78,12 @@ struct ClaimReader {
     }
   }
 
-  /// Rides whose phones are addressed in parts.
-  var openParts: [(ride: RideID, part: OpenPart)] {
-    zip(claims, memos).compactMap { claim, memo in memo.part.map { (claim.rideID, $0) } }
-  }
-
   /// Start tokens of cards whose start is retried.
-  var startsInMemos: [(ride: RideID, token: Int64)] {
+  var startsInMemos: [TokenInMemo] {
     zip(claims, memos).flatMap { claim, memo in
-      memo.retries.compactMap { retry in retry.entry.startToken.map { (claim.rideID, $0) } }
+      memo.retries.compactMap { retry in
+        retry.entry.startToken.map { TokenInMemo(ride: claim.rideID, id: $0) }
+      }
     }
   }
 
@@ -131,14 +130,17 @@ struct ClaimReader {
     claims.compactMap { claim in rows.unreadable[claim.rideID].map { (claim, $0) } }
   }
 
+  /// The views of the rides, of the rows read so far.
+  var views: [RideView] {
+    zip(claims, memos).map { claim, memo in
+      var view = rows.view(of: claim.rideID, memo)
+      view.isTakenOver = claim.isTakenOver
+      return view
+    }
+  }
+
   /// The claim; available once all rows are read.
   var claim: Claim {
-    Claim(
-      now: now, nextDue: nextDue,
-      rides: zip(claims, memos).map { claim, memo in
-        var view = rows.view(of: claim.rideID, memo)
-        view.isTakenOver = claim.isTakenOver
-        return (claim, view)
-      })
+    Claim(now: now, nextDue: nextDue, rides: zip(claims, views).map { ($0, $1) })
   }
 }

@@ -24,8 +24,8 @@ package final class ClaimReplay {
       CardRead.all.statement.name: try Self.cards(views),
     ]
     let phones = try Self.phones(views)
-    rows[PhoneRead.ofRides.name] = phones
-    rows[PhoneRead.ofRidesWithContacts.name] = phones
+    rows[PhoneRead.ofPeople.name] = phones
+    rows[PhoneRead.ofPeopleWithContacts.name] = phones
     self.rows = rows
   }
 
@@ -34,11 +34,16 @@ package final class ClaimReplay {
     var reader = ClaimReader(log: log, holder: Self.holder)
     reader.readClaims(claims)
     var part = reader.part(of: reader.claims)
-    for read in reading.reads(part) {
-      if let rows = rows[read.call.statement.name] { read.take(&part.rows, rows) }
-    }
+    take(reading.reads(part), &part.rows)
+    take(reading.readsOfPeople(part), &part.rows)
     reader.rows.add(part.rows)
     return reader.claim
+  }
+
+  private func take(_ reads: [RideReading.Read], _ taken: inout RideRows) {
+    for read in reads {
+      if let rows = rows[read.call.statement.name] { read.take(&taken, rows) }
+    }
   }
 
   /// Returns the parameters of the statement that settles a batch.

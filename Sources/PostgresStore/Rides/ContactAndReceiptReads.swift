@@ -1,6 +1,6 @@
 internal import RideCore
 
-/// Reads the last contacts of the owners of rides, for rules with `lost-contact`.
+/// Reads the last contacts of people, for rules with `lost-contact`.
 ///
 /// A phone's row has its owner's contact, too, but an owner without a phone makes contact as well.
 struct ContactRead: Sendable {
@@ -8,25 +8,26 @@ struct ContactRead: Sendable {
   let app: ResultColumn<String>
   let owner: ResultColumn<String>
   let contactedAt: ResultColumn<Timestamp>
-  /// $1 ride IDs, $2 apps.
+  /// The rows of `RidePerson`.
   let statement: Statement
 
   static let all = ContactRead()
 
   private init() {
     var list = SelectList()
-    ride = list.text("r.id")
-    app = list.text("c.app")
-    owner = list.text("c.owner_id")
+    ride = list.text("person.ride_id")
+    app = list.text("person.app")
+    owner = list.text("person.owner_id")
     contactedAt = list.time("c.contacted_at")
     statement = Statement(
-      name: "claimed_contacts",
+      name: "contacts_of_people",
       sql: """
         select \(list.sql)
-        from ridepulse.rides r
-        cross join \(RideOwners.lateral(apps: "$2::text[]")) owner
-        join ridepulse.contacts c on c.app = owner.app and c.owner_id = owner.owner_id
-        where r.id = any ($1::text[]) and owner.app = any ($2::text[])
+        from \(RidePerson.rows.table("person"))
+        cross join lateral (
+          select contacted_at from ridepulse.contacts c
+          where c.app = person.app and c.owner_id = person.owner_id offset 0
+        ) c
         """)
   }
 }

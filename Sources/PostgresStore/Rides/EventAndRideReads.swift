@@ -132,7 +132,10 @@ struct ParticipantRead: Sendable {
     statement = Statement(
       name: "claimed_participants",
       sql: """
-        select \(list.sql) from (\(RideOwners.participants)) p order by ride_id, app, owner_id
+        -- If there are none in the whole table, no ride is looked up.
+        select \(list.sql) from ridepulse.participants
+        where ride_id = any ($1::text[]) and (select exists (select from ridepulse.participants))
+        order by ride_id, app, owner_id
         """)
   }
 }

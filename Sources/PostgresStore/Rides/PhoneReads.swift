@@ -64,75 +64,45 @@ struct PhoneRead: Sendable {
     where c.app = d.app and c.owner_id = d.owner_id
     """
 
-  /// The phones of everyone whom rides and their events concern, and those that memos name.
+  /// The phones of people, and those that memos name.
   ///
-  /// $1 ride IDs, $2 apps; for each phone in a memo $3 the ride and $4 the phone's ID; for each
-  /// ride that is addressed in parts $5 its ID and $6 the last addressed phone; $7 limit of phones
-  /// of an owner, $8 limit of events of a ride. `RecipientResolver` in RideCore decides who is
-  /// addressed; this statement may read more phones than that, never fewer.
-  static let ofRides = withoutContacts.ofRides("claimed_phones")
-  static let ofRidesWithContacts = withContacts.ofRides("claimed_phones_contacts")
-  private static let ofRidesWithOptOuts =
-    PhoneRead(optOuts: true).ofRides("claimed_phones_topics")
-  private static let ofRidesWithBoth =
-    PhoneRead(contacts: true, optOuts: true).ofRides("claimed_phones_contacts_topics")
+  /// The rows of `RidePerson` and of `TokenInMemo`, then the limit of phones of a person.
+  static let ofPeople = withoutContacts.ofPeople("phones_of_people")
+  static let ofPeopleWithContacts = withContacts.ofPeople("phones_of_people_contacts")
+  private static let ofPeopleWithOptOuts =
+    PhoneRead(optOuts: true).ofPeople("phones_of_people_topics")
+  static let ofPeopleWithBoth =
+    PhoneRead(contacts: true, optOuts: true).ofPeople("phones_of_people_contacts_topics")
 
   /// The statement that reads what these rules depend on.
-  static func ofRides(for rules: RuleSet) -> Statement {
+  static func ofPeople(for rules: RuleSet) -> Statement {
     switch (rules.asksForContacts, rules.asksForPreferences) {
-    case (false, false): ofRides
-    case (true, false): ofRidesWithContacts
-    case (false, true): ofRidesWithOptOuts
-    case (true, true): ofRidesWithBoth
+    case (false, false): ofPeople
+    case (true, false): ofPeopleWithContacts
+    case (false, true): ofPeopleWithOptOuts
+    case (true, true): ofPeopleWithBoth
     }
   }
 
-  private func ofRides(_ name: String) -> Statement {
+  private func ofPeople(_ name: String) -> Statement {
     Statement(
       name: name,
       sql: """
-        with e as materialized (
-          select e.* from unnest($1::text[]) r (id)
-          cross join lateral (
-            select ride_id, data, customer_id, driver_id, former from ridepulse.events e
-            where e.ride_id = r.id order by e.id limit $8::bigint) e
-        )
         select \(sql)
-        from (
-          select r.id as ride_id, o.app, o.owner_id
-          from ridepulse.rides r, \(RideOwners.lateral(apps: "$2::text[]")) o
-          where r.id = any ($1::text[])
-          union
-          \(RideOwners.participants)
-          union
-          -- Events name people of their own, and those of the ride before and after its change.
-          select e.ride_id, a.app, named.owner_id
-          from e, unnest($2::text[]) a (app), \(RideOwners.named(in: "e.data", app: "a.app")) named
-          where e.data <> '{}'
-          union
-          select e.ride_id, 'customer', e.customer_id from e where e.customer_id is not null
-          union
-          select e.ride_id, 'driver', e.driver_id from e where e.driver_id is not null
-          union
-          select e.ride_id, a.app, coalesce(e.former ->> a.app,
-            (e.former ->> 'attributes')::jsonb ->> (a.app || '_id'))
-          from e, unnest($2::text[]) a (app) where e.former is not null
-        ) owner
-        left join unnest($5::text[], $6::bigint[]) part (part_ride_id, after)
-          on part.part_ride_id = owner.ride_id
+        from \(RidePerson.rows.table("person"))
         cross join lateral (
           select * from ridepulse.current_devices d
-          where d.app = owner.app and d.owner_id = owner.owner_id
-            and d.id > coalesce(part.after, 0)
-          order by d.id limit $7::bigint
+          where d.app = person.app and d.owner_id = person.owner_id and d.id > person.covered
+          order by d.id limit $\(TokenInMemo.rows.last + 1)::bigint
         ) d
-        where owner.owner_id is not null
         union all
         -- Phones of retries, which may belong to owners that the ride no longer names. Some are
         -- listed again: `RideRows.readPhones` skips them at less cost.
         select \(sql)
-        from unnest($3::text[], $4::bigint[]) m (ride_id, phone)
-        join ridepulse.current_devices d on d.id = m.phone
+        from \(TokenInMemo.rows.table("m"))
+        cross join lateral (
+          select * from ridepulse.current_devices d where d.id = m.token_id offset 0
+        ) d
         order by 2
         """)
   }
@@ -150,61 +120,4 @@ struct PhoneRead: Sendable {
         on d.app = e.data ->> 'app' and d.token = e.data ->> 'token'
       where e.ride_id = any ($1::text[])
       """)
-
-  /// The phones of owners, with their last contacts and what they have turned off: $1 ride ID, $2 apps, $3 owners.
-  static let ofOwners = Statement(
-    name: "phones_of_owners",
-    sql: """
-      select \(PhoneRead(contacts: true, optOuts: true).sql)
-      from unnest($2::text[], $3::text[]) owner (owner_app, owner)
-      cross join (select $1::text as ride_id) ride
-      join ridepulse.current_devices d on d.app = owner_app and d.owner_id = owner
-      order by d.id
-      """)
-}
-
-/// The owners of a ride's phones, as docs/sql.md defines them: SQL that all reads share.
-enum RideOwners {
-  /// A lateral table `(app, owner_id)` of a ride `r`, with a row for the customer, the driver and
-  /// each other app. Who else takes part is in `participants`.
-  ///
-  /// - Parameter apps: SQL for an array of apps; it may refer to `r`.
-  static func lateral(apps: String) -> String {
-    """
-    lateral (
-      select 'customer' as app, r.customer_id as owner_id
-      union all
-      select 'driver', r.driver_id
-      union all
-      select a.app, r.attributes ->> (a.app || '_id') from unnest(\(apps)) a (app)
-      where a.app not in ('customer', 'driver')
-    )
-    """
-  }
-
-  /// A select of `(ride_id, app, owner_id)` of the participants of the rides $1.
-  ///
-  /// If there are none in the whole table, no ride is looked up.
-  static let participants = """
-    select p.ride_id, p.app, p.owner_id from ridepulse.participants p
-    where p.ride_id = any ($1::text[]) and (select exists (select from ridepulse.participants))
-    """
-
-  /// A lateral table `(owner_id)` of the people whom an event's data names for an app: one ID, or a
-  /// list of IDs.
-  ///
-  /// - Parameters:
-  ///   - data: SQL for the data.
-  ///   - app: SQL for the app.
-  static func named(in data: String, app: String) -> String {
-    let value = "\(data) -> (\(app) || '_id')"
-    return """
-      lateral (
-        select \(data) ->> (\(app) || '_id') as owner_id
-        where jsonb_typeof(\(value)) <> 'array'
-        union all
-        select jsonb_array_elements_text(\(value)) where jsonb_typeof(\(value)) = 'array'
-      )
-      """
-  }
 }

@@ -118,13 +118,17 @@ extension PostgresRideStore {
   private static let readMore: Duration = .seconds(1)
 
   private func readRows(_ reader: inout ClaimReader) async throws {
-    let reads = reading.withLock { $0 }.reads(reader)
+    let reading = reading.withLock { $0 }
     // One snapshot, so that the people whom the ride names now match those whom its events named.
+    let reads = reading.reads(reader)
     let results = try await run(
       claims,
       [Call(RideSnapshot.begin), Call(ClaimStatements.lookups)] + reads.map(\.call)
         + [Call(RideSnapshot.commit)])
     for (read, rows) in zip(reads, results.dropFirst(2)) { read.take(&reader.rows, rows) }
+    let readsOfPeople = reading.readsOfPeople(reader)
+    let found = try await run(claims, [Call(ClaimStatements.lookups)] + readsOfPeople.map(\.call))
+    for (read, rows) in zip(readsOfPeople, found.dropFirst()) { read.take(&reader.rows, rows) }
   }
 
   /// Runs the reads for no ride, to find out whether the rides are the cause of a failed read.

@@ -141,7 +141,14 @@ extension RideHistory.Contact {
       select \(columns.sql)
       from (
         select o.app, o.owner_id
-        from ridepulse.rides r cross join \(RideOwners.lateral(apps: appsOfRide)) o
+        from ridepulse.rides r cross join lateral (
+          select 'customer' as app, r.customer_id as owner_id
+          union all
+          select 'driver', r.driver_id
+          union all
+          select a.app, r.attributes ->> (a.app || '_id') from unnest(\(appsOfRide)) a (app)
+          where a.app not in ('customer', 'driver')
+        ) o
         where r.id = $1
         union
         select p.app, p.owner_id from ridepulse.participants p where p.ride_id = $1

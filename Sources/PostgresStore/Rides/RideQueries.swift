@@ -62,13 +62,13 @@ package struct RideQueries: Sendable {
     let (now, rows) = (reader.claim.now, reader.rows)
     let event = RideEvent(id: 0, name: event, at: now, data: data)
     // A ride that does not exist may be a person's pseudo ride, whose owner the data names.
-    let owners = rows.view(of: ride).owners(of: apps, on: event)
-    let words = [
-      ride.text, PostgresArray.literal(owners.map(\.app.rawValue)),
-      PostgresArray.literal(owners.map(\.owner)),
-    ]
+    var asked = rows.view(of: ride)
+    asked.events = [event]
+    let people = asked.people(of: apps).map { RidePerson(ride: ride, person: $0) }
+    let parameters = RidePerson.rows.arrays(people) + TokenInMemo.rows.arrays([])
     let found = try await session.run([
-      Call(PhoneRead.ofOwners, words), Call(StartTokenRead.withOptOuts.ofOwners, words),
+      Call(PhoneRead.ofPeopleWithBoth, parameters + [nil]),
+      Call(StartTokenRead.withOptOuts.ofPeople, parameters),
     ])
     reader.rows.readPhones(found[0])
     reader.rows.readStartTokens(found[1])

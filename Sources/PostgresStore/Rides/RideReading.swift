@@ -2,9 +2,9 @@ import RideCore
 
 /// The reads about rides, apart from their memos, that decisions by a rule set need.
 struct RideReading {
-  private let apps: String
+  private let apps: [App]
   private let cardApps: [App]
-  private let startEvents: String
+  private let startEvents: Set<String>
   private let broadcasts: Bool
   private let phones: Statement
   private let lostContactApps: [App]
@@ -14,15 +14,15 @@ struct RideReading {
 
   /// - Parameter apps: the apps whose phones rules may address.
   init(apps: [App], rules: RuleSet) {
-    self.apps = PostgresArray.literal(apps.map(\.rawValue))
+    self.apps = apps
     cardApps = rules.cardApps
-    startEvents = PostgresArray.literal(rules.startEvents)
+    startEvents = Set(rules.startEvents)
     broadcasts = rules.broadcasts
     lostContactApps = rules.lostContactApps
-    phones = PhoneRead.ofRides(for: rules)
+    phones = PhoneRead.ofPeople(for: rules)
     let asks = rules.cardsHaveTopics
     cards = (asks ? CardRead.withOptOuts : CardRead.all).statement
-    startTokens = (asks ? StartTokenRead.withOptOuts : StartTokenRead.all).ofRides
+    startTokens = (asks ? StartTokenRead.withOptOuts : StartTokenRead.all).ofPeople
     cappedRules = rules.cappedRules
   }
 
@@ -40,15 +40,10 @@ struct RideReading {
     }
   }
 
-  /// Returns the reads. Events come before the rides, so that none is newer than the ride that it
-  /// is rendered from.
-  ///
-  /// - Parameter phoneLimit: the limit of phones of an owner, by default those of one part of a
-  ///   decision and one more; nil for no limit.
-  func reads(_ claims: ClaimReader, phoneLimit: Int? = OpenPart.size + 1) -> [Read] {
+  /// Returns the reads about rides. Events come before the rides, so that none is newer than the
+  /// ride that it is rendered from.
+  func reads(_ claims: ClaimReader) -> [Read] {
     let rides = PostgresArray.literal(claims.claims.map(\.rideID))
-    let inMemos = claims.phonesInMemos
-    let parts = claims.openParts
     let eventLimit = EventRead.limit
     var reads = [
       Read(EventRead.all.statement, [rides, String(eventLimit + 1)]) {
@@ -56,25 +51,11 @@ struct RideReading {
       },
       Read(RideRead.all.statement, [rides]) { $0.readRides($1) },
       Read(ParticipantRead.all.statement, [rides]) { $0.readParticipants($1) },
-      Read(
-        phones,
-        [
-          rides, apps, PostgresArray.literal(inMemos.map(\.ride)),
-          PostgresArray.literal(inMemos.map { String($0.phone) }),
-          PostgresArray.literal(parts.map(\.ride)),
-          PostgresArray.literal(parts.map { String($0.part.after) }),
-          phoneLimit.map { String($0) }, String(eventLimit + 1),
-        ]
-      ) { $0.readPhones($1) },
     ]
     let raw = claims.claims.map(\.rideID).filter { RawPush.Source(of: $0)?.hasPhone == true }
     if !raw.isEmpty {
       let rides = PostgresArray.literal(raw)
       reads.append(Read(PhoneRead.ofRawPushes, [rides]) { $0.readPhones($1) })
-    }
-    if !lostContactApps.isEmpty {
-      let apps = PostgresArray.literal(lostContactApps.map(\.rawValue))
-      reads.append(Read(ContactRead.all.statement, [rides, apps]) { $0.readContacts($1) })
     }
     let awaited = claims.awaitedPushes
     if !awaited.isEmpty {
@@ -97,22 +78,74 @@ struct RideReading {
           ) { $0.readPermits($1) })
       }
     }
-    return cardApps.isEmpty ? reads : reads + readsOfCards(claims, rides)
+    if cardApps.isEmpty { return reads }
+    reads.append(Read(cards, [rides]) { $0.readCards($1) })
+    if broadcasts {
+      reads.append(Read(ChannelRead.all.statement, [rides]) { $0.readChannels($1) })
+    }
+    return reads
   }
 
-  private func readsOfCards(_ claims: ClaimReader, _ rides: String) -> [Read] {
-    let starts = claims.startsInMemos
-    let channels = Read(ChannelRead.all.statement, [rides]) { $0.readChannels($1) }
-    return (broadcasts ? [channels] : []) + [
-      Read(cards, [rides]) { $0.readCards($1) },
+  /// Returns the reads about the people of rides, whose own rows the reader has taken.
+  ///
+  /// - Parameter phoneLimit: the limit of phones of a person, by default those of one part of a
+  ///   decision and one more; nil for no limit.
+  func readsOfPeople(
+    _ claims: ClaimReader, phoneLimit: Int? = OpenPart.size + 1
+  ) -> [Read] {
+    var (people, withContacts, withCards) = ([RidePerson](), [RidePerson](), [RidePerson]())
+    for view in claims.views {
+      let covered = view.memo.part?.after ?? 0
+      let startsCard = view.events.contains { startEvents.contains($0.name) }
+      for owner in view.people(of: apps) {
+        let person = RidePerson(ride: view.rideID, person: owner, covered: covered)
+        people.append(person)
+        if lostContactApps.contains(owner.app) { withContacts.append(person) }
+        if startsCard, cardApps.contains(owner.app) { withCards.append(person) }
+      }
+    }
+    // A read of nobody fails as well if a table cannot be read: see `PostgresRideStore.check`.
+    var reads = [
       Read(
-        startTokens,
-        [
-          rides, PostgresArray.literal(cardApps.map(\.rawValue)), startEvents,
-          PostgresArray.literal(starts.map(\.ride)),
-          PostgresArray.literal(starts.map { String($0.token) }),
-        ]
-      ) { $0.readStartTokens($1) },
+        phones,
+        RidePerson.rows.arrays(people) + TokenInMemo.rows.arrays(claims.phonesInMemos)
+          + [phoneLimit.map { String($0) }]
+      ) { $0.readPhones($1) }
     ]
+    if !lostContactApps.isEmpty {
+      let parameters = RidePerson.rows.arrays(withContacts)
+      reads.append(Read(ContactRead.all.statement, parameters) { $0.readContacts($1) })
+    }
+    if !cardApps.isEmpty {
+      let parameters =
+        RidePerson.rows.arrays(withCards) + TokenInMemo.rows.arrays(claims.startsInMemos)
+      reads.append(Read(startTokens, parameters) { $0.readStartTokens($1) })
+    }
+    return reads
   }
+}
+
+/// A person of a ride, as a parameter of reads.
+struct RidePerson: Sendable {
+  var ride: RideID
+  var person: PhoneOwner
+  /// The last of the person's phones that is addressed already, or 0.
+  var covered: Int64 = 0
+
+  static let rows = RowParameters<RidePerson>(
+    after: 0,
+    [
+      .text("ride_id") { $0.ride.text }, .text("app") { $0.person.app.rawValue },
+      .text("owner_id") { $0.person.owner.text }, .integer("covered") { $0.covered },
+    ])
+}
+
+/// A phone or start token that a ride's memo names, as a parameter of reads.
+struct TokenInMemo: Sendable {
+  var ride: RideID
+  var id: Int64
+
+  static let rows = RowParameters<TokenInMemo>(
+    after: RidePerson.rows.last,
+    [.text("ride_id") { $0.ride.text }, .integer("token_id") { $0.id }])
 }

@@ -3,18 +3,9 @@ import RideCore
 
 /// Rides and what belongs to them, decoded from rows.
 struct RideRows {
-  private var rides: [RideID: Ride] = [:]
-  private var participants: [RideID: [Participant]] = [:]
-  private var events: [RideID: [RideEvent]] = [:]
-  private var phones: [RideID: [Phone]] = [:]
-  private var cards: [RideID: [Card]] = [:]
-  private var channels: [RideID: [RideChannel]] = [:]
-  private var startTokens: [RideID: [StartToken]] = [:]
-  private var contacts: [RideID: [OwnerContact]] = [:]
-  private var seen: [RideID: Set<PushID>] = [:]
-  private var optOuts: [RideID: Set<OptOut>] = [:]
-  private var permits: [RideID: [PushID: HeldPermit]] = [:]
-  private var withMoreEvents: Set<RideID> = []
+  /// What was read of each ride, in the order in which rides were first read.
+  private var views: [RideView] = []
+  private var places: [RideID: Int] = [:]
   private(set) var highestEvent: Int64?
   /// Rides that did not fit into the read: what was read of them is incomplete.
   private(set) var oversized: Set<RideID> = []
@@ -22,6 +13,14 @@ struct RideRows {
   private(set) var bytes = 0
   /// Rides that cannot be read, with the reason.
   var unreadable: [RideID: String] = [:]
+
+  /// Returns the place of a ride's view.
+  private mutating func place(of ride: RideID) -> Int {
+    if let place = places[ride] { return place }
+    places[ride] = views.count
+    views.append(RideView(rideID: ride, ride: nil))
+    return views.count - 1
+  }
 
   /// - Parameter limit: the number of events of a ride that one claim handles; one more row means
   ///   that more events are waiting.
@@ -34,21 +33,27 @@ struct RideRows {
       highestEvent = max(highestEvent ?? id, id)
       if rows[row, columns.isBeyond] == true {
         // The next claim reads the events after those that fit.
-        if events[ride] == nil { oversized.insert(ride) } else { withMoreEvents.insert(ride) }
+        let place = place(of: ride)
+        if views[place].events.isEmpty {
+          oversized.insert(ride)
+        } else {
+          views[place].hasMoreEvents = true
+        }
         continue
       }
       if let bytes = rows[row, columns.bytes] {
         unreadable[ride] = BoundedJSON.reason("the data of event \(id) is", bytes: bytes)
       }
-      if events[ride, default: []].count >= limit {
-        withMoreEvents.insert(ride)
+      let place = place(of: ride)
+      if views[place].events.count >= limit {
+        views[place].hasMoreEvents = true
         continue
       }
       let data = rows[row, columns.data] ?? "{}"
       bytes += data.utf8.count
       var event = RideEvent(id: id, name: name, at: createdAt, data: data)
       event.people = people(rows, row, ofRide: ride)
-      events[ride, default: []].append(event)
+      views[place].events.append(event)
     }
   }
 
@@ -86,40 +91,32 @@ struct RideRows {
       ride.attributes = rows[row, columns.attributes] ?? "{}"
       ride.updatedAt = rows[row, columns.updatedAt]
       bytes += ride.attributes.utf8.count
-      rides[id] = ride
+      views[place(of: id)].ride = ride
       if let bytes = rows[row, columns.bytes] {
         unreadable[id] = BoundedJSON.reason("its attributes are", bytes: bytes)
       }
     }
   }
 
+  /// Reads participants; their rides must have been read.
   mutating func readParticipants(_ rows: QueryResult) {
     let columns = ParticipantRead.all
     for row in 0..<rows.rowCount {
       guard let ride = rows[row, columns.ride].map(RideID.init), let app = rows[row, columns.app],
         let owner = rows[row, columns.owner].map(OwnerID.init)
       else { continue }
-      participants[ride, default: []].append(
+      views[place(of: ride)].ride?.participants.append(
         Participant(app: App(rawValue: app), ownerID: owner))
     }
   }
 
   /// Adds the rows of another read, except those of rides that did not fit into it.
   mutating func add(_ other: RideRows) {
-    let isComplete = { (ride: RideID) in !other.oversized.contains(ride) }
-    rides.merge(other.rides.filter { isComplete($0.key) }) { $1 }
-    participants.merge(other.participants.filter { isComplete($0.key) }) { $1 }
-    events.merge(other.events.filter { isComplete($0.key) }) { $1 }
-    phones.merge(other.phones.filter { isComplete($0.key) }) { $1 }
-    cards.merge(other.cards.filter { isComplete($0.key) }) { $1 }
-    channels.merge(other.channels.filter { isComplete($0.key) }) { $1 }
-    startTokens.merge(other.startTokens.filter { isComplete($0.key) }) { $1 }
-    contacts.merge(other.contacts.filter { isComplete($0.key) }) { $1 }
-    seen.merge(other.seen.filter { isComplete($0.key) }) { $1 }
-    optOuts.merge(other.optOuts.filter { isComplete($0.key) }) { $0.union($1) }
-    permits.merge(other.permits.filter { isComplete($0.key) }) { $1 }
-    withMoreEvents.formUnion(other.withMoreEvents)
-    unreadable.merge(other.unreadable.filter { isComplete($0.key) }) { $1 }
+    for view in other.views where !other.oversized.contains(view.rideID) {
+      views[place(of: view.rideID)] = view
+    }
+    let complete = other.unreadable.filter { !other.oversized.contains($0.key) }
+    unreadable.merge(complete) { $1 }
     highestEvent = [highestEvent, other.highestEvent].compactMap(\.self).max()
     bytes += other.bytes
   }
@@ -130,18 +127,18 @@ struct RideRows {
       guard let ride = rows[row, columns.ride].map(RideID.init),
         let permit = columns.permit(rows, row)
       else { continue }
-      permits[ride, default: [:]][permit.id] = HeldPermit(
+      views[place(of: ride)].permits[permit.id] = HeldPermit(
         permit: permit, standing: rows[row, columns.isGranted] == true ? .granted : .refused)
     }
   }
 
   /// - Parameter topics: a JSON list, which PostgreSQL made; nil for none.
   private mutating func addOptOuts(
-    _ topics: String?, _ app: String, _ owner: OwnerID, _ ride: RideID
+    _ topics: String?, _ app: String, _ owner: OwnerID, _ place: Int
   ) {
     guard let topics, case .array(let names) = JSONValue(json: topics.utf8) else { return }
     for case .string(let name) in names {
-      optOuts[ride, default: []].insert(
+      views[place].optOuts.insert(
         OptOut(app: App(rawValue: app), owner: owner, topic: Topic(name)))
     }
   }
@@ -155,7 +152,8 @@ struct RideRows {
         let token = rows[row, columns.token]
       else { continue }
       // Rows are in the order of phones: a phone that is listed twice follows itself.
-      if phones[ride]?.last?.id == id { continue }
+      let place = place(of: ride)
+      if views[place].phones.last?.id == id { continue }
       var phone = Phone(
         id: id, app: App(rawValue: app), ownerID: owner, token: token,
         environment: rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),
@@ -166,8 +164,8 @@ struct RideRows {
       }
       phone.contactedAt = rows[row, columns.contactedAt]
       phone.installationID = rows[row, columns.installation].map(InstallationID.init)
-      phones[ride, default: []].append(phone)
-      addOptOuts(rows[row, columns.optOuts], app, owner, ride)
+      views[place].phones.append(phone)
+      addOptOuts(rows[row, columns.optOuts], app, owner, place)
     }
   }
 
@@ -177,7 +175,7 @@ struct RideRows {
       guard let ride = rows[row, columns.ride].map(RideID.init), let app = rows[row, columns.app],
         let owner = rows[row, columns.owner], let at = rows[row, columns.contactedAt]
       else { continue }
-      contacts[ride, default: []].append(
+      views[place(of: ride)].contacts.append(
         OwnerContact(app: App(rawValue: app), owner: OwnerID(owner), at: at))
     }
   }
@@ -188,7 +186,7 @@ struct RideRows {
       guard let ride = rows[row, columns.ride].map(RideID.init),
         let push = rows[row, columns.push].flatMap({ PushID($0) })
       else { continue }
-      seen[ride, default: []].insert(push)
+      views[place(of: ride)].seen.insert(push)
     }
   }
 
@@ -205,8 +203,9 @@ struct RideRows {
         isFrequent: rows[row, columns.isFrequent] == true,
         registeredAt: registered, isGone: rows[row, columns.isGone] == true)
       card.installationID = rows[row, columns.installation].map(InstallationID.init)
-      cards[ride, default: []].append(card)
-      addOptOuts(rows[row, columns.optOuts], app, owner, ride)
+      let place = place(of: ride)
+      views[place].cards.append(card)
+      addOptOuts(rows[row, columns.optOuts], app, owner, place)
     }
   }
 
@@ -223,8 +222,9 @@ struct RideRows {
         environment: rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),
         registeredAt: registered)
       start.installationID = rows[row, columns.installation].map(InstallationID.init)
-      startTokens[ride, default: []].append(start)
-      addOptOuts(rows[row, columns.optOuts], app, owner, ride)
+      let place = place(of: ride)
+      views[place].startTokens.append(start)
+      addOptOuts(rows[row, columns.optOuts], app, owner, place)
     }
   }
 
@@ -237,7 +237,7 @@ struct RideRows {
         let storage = rows[row, columns.storage].flatMap(ChannelStorage.init(rawValue:)),
         let created = rows[row, columns.createdAt]
       else { continue }
-      channels[ride, default: []].append(
+      views[place(of: ride)].channels.append(
         RideChannel(
           id: id, app: App(rawValue: app), environment: environment, storage: storage,
           createdAt: created,
@@ -260,18 +260,10 @@ struct RideRows {
     return isUnanswered ? .unanswered : .creating
   }
 
-  /// Returns the view of one ride; all rows must have been read.
+  /// Returns the view of one ride, of the rows read so far.
   func view(of id: RideID, _ memo: Memo = Memo()) -> RideView {
-    var view = RideView(
-      rideID: id, ride: rides[id], events: events[id] ?? [], phones: phones[id] ?? [],
-      cards: cards[id] ?? [], startTokens: startTokens[id] ?? [], memo: memo)
-    if let people = participants[id] { view.ride?.participants = people }
-    view.channels = channels[id] ?? []
-    view.optOuts = optOuts[id] ?? []
-    view.permits = permits[id] ?? [:]
-    view.hasMoreEvents = withMoreEvents.contains(id)
-    view.contacts = contacts[id] ?? []
-    view.seen = seen[id] ?? []
+    var view = places[id].map { views[$0] } ?? RideView(rideID: id, ride: nil)
+    view.memo = memo
     return view
   }
 }

@@ -2,8 +2,8 @@ package import RideCore
 
 /// Reads live rides without writing anything, so that a role with only SELECT suffices.
 ///
-/// Rides come in pages, each from one snapshot of the database, so that all data of a ride is
-/// consistent.
+/// Rides come in pages, each from one snapshot of the database, so that a ride, its events and cards
+/// match; the phones of its people are read immediately after it.
 package struct RideSnapshot {
   private let session: PostgresSession
   private let reading: RideReading
@@ -96,17 +96,20 @@ package struct RideSnapshot {
   private func views(_ ids: [String]) async throws -> [RideView] {
     if ids.isEmpty { return [] }
     let rides = PostgresArray.literal(ids)
-    // Only memos name the phones of retries. If a memo changes between the two reads, such a phone
-    // is shown a moment too late or too early, which has no other effect.
+    // Only memos name pushes that wait. If a memo changes between the two reads, such a push is
+    // shown a moment too late or too early, which has no other effect.
     var before = ClaimReader(log: log)
     before.readClaims(try await session.run([Call(Self.memos, [rides])])[0])
-    let reads = reading.reads(before, phoneLimit: nil)
+    let reads = reading.reads(before)
     let results = try await session.run(
       [Call(Self.begin), Call(ClaimStatements.lookups), Call(Self.memos, [rides])]
         + reads.map(\.call) + [Call(Self.commit)])
     var reader = ClaimReader(log: log)
     reader.readClaims(results[2])
     for (read, rows) in zip(reads, results.dropFirst(3)) { read.take(&reader.rows, rows) }
+    let readsOfPeople = reading.readsOfPeople(reader, phoneLimit: nil)
+    let found = try await session.run([Call(ClaimStatements.lookups)] + readsOfPeople.map(\.call))
+    for (read, rows) in zip(readsOfPeople, found.dropFirst()) { read.take(&reader.rows, rows) }
     let oversized = reader.rows.oversized
     if oversized.isEmpty { return reader.claim.rides.map(\.view) }
     // Rides that did not fit are read on their own; if none fitted, they are read by halves.

@@ -59,6 +59,27 @@ enum SettleStatements {
               card_event, reason_code, decided_by, apns_unique_id
     """
 
+  private static let places = """
+    \(SettleRows.rides.array("place")) || array(select place from moved)
+    """
+
+  /// Locks and returns agenda rows that match their claims.
+  ///
+  /// An expression as a join key: while a table is small, the planner would read all of an index
+  /// that has the plain column's order.
+  private static func held(where condition: String) -> String {
+    """
+    select a.ride_id, a.fence, a.node, s.memo, s.revision,
+                case when s.has_moved then now() else \(SQLTime.timestamp("s.next_due")) end as next_due,
+                s.is_over and not s.has_moved as is_over,
+                $2::boolean or coalesce(a.memo ? 'retries', false) as may_have_rows
+              from settled s join ridepulse.agenda a
+                on a.ride_id || '' = s.ride_id and a.fence = s.fence and a.node = s.node
+              where \(condition)
+              for update of a skip locked
+    """
+  }
+
   private static func settling(_ name: String, and emitting: String = "") -> Statement {
     Statement(
       name: name,
@@ -69,40 +90,35 @@ enum SettleStatements {
           select s.*, coalesce((s.system_identifier, s.timeline) <> (select * from here), false)
               as has_moved
           from \(SettleRows.rides.table("s"))
-        ), listed as materialized (
-          -- The agenda rows where the claims left them, and by ID those that have moved since.
-          select ctid as place, ride_id from ridepulse.agenda
-          where ctid = any (\(SettleRows.rides.array("place")))
-        ), placed as materialized (
-          select place from listed
-          union all
-          select ctid from ridepulse.agenda
-          where ride_id = any (array(
-            select ride_id from settled where ride_id not in (select ride_id from listed)))
+        ), there as materialized (
+          -- The rides that this node still holds and whose rows are where the claims left them.
+          \(held(where: "a.ctid = any (\(SettleRows.rides.array("place")))"))
+        ), elsewhere as materialized (
+          -- Those whose rows have moved since, by ID: none, as a rule.
+          \(held(
+            where: """
+              a.ride_id = any (array(
+                          select ride_id from settled
+                          where (select count(*) from there) < (select count(*) from settled)
+                            and ride_id not in (select ride_id from there)))
+              """))
+        ), moved as materialized (
+          -- As this statement's snapshot has them: an update follows a row that moves meanwhile.
+          select ctid as place from ridepulse.agenda
+          where ride_id = any (array(select ride_id from elsewhere))
         ), held as materialized (
-          -- The rides that this node still holds; everything below concerns only these. An
-          -- expression as a join key: while a table is small, the planner would read all of an
-          -- index that has the plain column's order.
-          select a.ride_id, a.fence, a.node, s.memo, s.revision,
-            case when s.has_moved then now() else \(SQLTime.timestamp("s.next_due")) end as next_due,
-            s.is_over and not s.has_moved as is_over,
-            $2::boolean or coalesce(a.memo ? 'retries', false) as may_have_rows
-          from settled s join ridepulse.agenda a
-            on a.ride_id || '' = s.ride_id and a.fence = s.fence and a.node = s.node
-          where a.ctid = any (array(select place from placed))
-          for update of a skip locked
+          -- Everything below concerns only these.
+          select * from there union all select * from elsewhere
         ), kept as (
           -- Live rides are released with their memo and next due time.
           update ridepulse.agenda a set node = null, leased_until = '-infinity', unread = 0,
             memo = held.memo::jsonb, due_at = held.next_due
           from held
-          where a.ctid = any (array(select place from placed)) and a.ride_id || '' = held.ride_id
-            and not held.is_over
+          where a.ctid = any (\(places)) and a.ride_id || '' = held.ride_id and not held.is_over
         ), ended as (
           -- Rides that are over leave the agenda.
           delete from ridepulse.agenda a using held
-          where a.ctid = any (array(select place from placed)) and a.ride_id || '' = held.ride_id
-            and held.is_over
+          where a.ctid = any (\(places)) and a.ride_id || '' = held.ride_id and held.is_over
         ), consumed as (
           delete from ridepulse.events e using held, \(SettleRows.events.table("c"))
           where e.id = any (\(SettleRows.events.keys)) and e.ride_id || '' = held.ride_id

@@ -43,11 +43,12 @@ struct RowParameters<Row>: Sendable {
 
   /// Returns the values of the parameters.
   func arrays(_ rows: some Collection<Row>) -> [String?] {
-    columns.map { column in
-      var array = PostgresArray(capacity: 2 + 20 * rows.count)
-      for row in rows { column.write(row, &array) }
-      return array.ended()
+    // By rows: a row has many fields, and would be copied for each of its columns.
+    var arrays = columns.map { _ in PostgresArray(capacity: 2 + 20 * rows.count) }
+    for row in rows {
+      for index in columns.indices { columns[index].write(row, &arrays[index]) }
     }
+    return arrays.indices.map { arrays[$0].end() }
   }
 }
 
@@ -88,14 +89,14 @@ package struct PostgresArray: Sendable {
   package static func literal(_ elements: [String?]) -> String {
     var array = PostgresArray(capacity: elements.reduce(2) { $0 + ($1?.utf8.count ?? 4) + 3 })
     for element in elements { array.append(element) }
-    return array.ended()
+    return array.end()
   }
 
   /// Returns the array literal of IDs.
   package static func literal<ID: Identifier>(_ ids: [ID]) -> String { literal(ids.map(\.text)) }
 
-  /// Returns the literal of what was appended.
-  consuming func ended() -> String {
+  /// Ends the literal, and returns it.
+  mutating func end() -> String {
     if bytes.isEmpty { bytes.append(UInt8(ascii: "{")) }
     bytes.append(UInt8(ascii: "}"))
     return String(decoding: bytes, as: UTF8.self)

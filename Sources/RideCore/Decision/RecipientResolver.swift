@@ -67,7 +67,7 @@ struct RecipientResolver {
     // The row's columns are recorded with each event, attributes only when they change.
     let owner =
       app == .customer || app == .driver
-      ? Self.recorded(app, context.event) ?? removed ?? left : left ?? removed
+      ? context.event.people.flatMap { Self.recorded(app, $0) } ?? removed ?? left : left ?? removed
     guard let owner else { return nil }
     if owner == present { return Recipient(owner: owner) }
     let images = [next, context.event.people?.former].compactMap(\.self)
@@ -119,10 +119,10 @@ struct RecipientResolver {
       attribute: context.attribute)
   }
 
-  private static func recorded(_ app: App, _ event: RideEvent) -> OwnerID? {
+  static func recorded(_ app: App, _ people: EventPeople) -> OwnerID? {
     switch app {
-    case .customer: event.people?.customer
-    case .driver: event.people?.driver
+    case .customer: people.customer
+    case .driver: people.driver
     default: nil
     }
   }
@@ -135,16 +135,43 @@ struct RecipientResolver {
 }
 
 extension RideView {
-  /// Returns the owners whose phones a decision about an event of this ride would address, by app.
-  package func owners(of apps: [App], on event: RideEvent) -> [(app: App, owner: OwnerID)] {
-    guard let ride = ride ?? pseudoRide else { return [] }
-    let context = TemplateContext(
-      ride: ride, attributes: JSONValue(json: ride.attributes.utf8), event: event)
-    let resolver = RecipientResolver([event])
-    return apps.flatMap { app in
-      let people = resolver.recipients(of: app, in: context)
-      return ([people.first].compactMap(\.self) + people.others).map { (app, $0.owner) }
+  /// Returns everyone whom a decision may address, each once, except for pushes that wait: those
+  /// whom the row names now, and those whom its events name, or named before they changed.
+  package func people(of apps: [App]) -> [PhoneOwner] {
+    var people: [PhoneOwner] = []
+    if let ride {
+      people.add(.customer, ride.customerID)
+      people.add(.driver, ride.driverID)
+      for app in apps where app != .customer && app != .driver {
+        people.add(app, ride.owner(of: app))
+      }
+      for person in ride.participants { people.append(PhoneOwner(person.app, person.ownerID)) }
     }
+    for event in events {
+      if let named = event.people {
+        if let row = named.former {
+          for app in apps { people.add(app, RecipientResolver.owner(app, row)) }
+        }
+        people.add(.customer, named.customer)
+        people.add(.driver, named.driver)
+      }
+      guard event.data != "{}", let data = JSONValue(json: event.data.utf8) else { continue }
+      for app in apps {
+        let named = NamedPeople(data.value(at: [app.ownerKey])).all
+        people += named.map { PhoneOwner(app, $0) }
+      }
+    }
+    var seen: Set<PhoneOwner> = []
+    return people.count < 2 ? people : people.filter { seen.insert($0).inserted }
+  }
+}
+
+extension [PhoneOwner] {
+  /// Adds a person unless the last one is the same, as those of a ride and its event usually are.
+  fileprivate mutating func add(_ app: App, _ owner: OwnerID?) {
+    guard let owner else { return }
+    let person = PhoneOwner(app, owner)
+    if last != person { append(person) }
   }
 }
 

@@ -66,12 +66,12 @@ struct ScheduleEvaluator {
 
   /// Skips the heartbeats of a time in which the ride did not change for longer than `lost-after`.
   private mutating func skipWhileLost() {
-    guard let lostAt, var memo, memo.anchor != nil, let changed = memo.changed,
-      let series = series(memo)
-    else { return }
-    let changes = view.events.map(\.at) + [view.ride?.updatedAt].compactMap(\.self)
-    let end = changes.filter { $0 > changed }.min() ?? now
-    guard end > lostAt else { return }
+    guard let lostAt, var memo, memo.anchor != nil, let changed = memo.changed else { return }
+    let changes = view.events.lazy.map(\.at).filter { $0 > changed }
+    let updated = view.ride?.updatedAt.flatMap { $0 > changed ? $0 : nil }
+    let end = [changes.min(), updated].lazy.compactMap(\.self).min() ?? now
+    // Most rides change in time.
+    guard end > lostAt, let series = series(memo) else { return }
     let before = series.count(after: memo.through, through: lostAt)
     if before > 0 {
       tally.due += before

@@ -119,7 +119,8 @@ extension SlotMemo: StoredValue {
   /// Reads `ANCHOR THROUGH PLANNED FIRED`, in microseconds since 1970, with `-` for none; then, if
   /// there is more, `CHANGED` and `unreadable` or `-`.
   package init(stored: JSONValue) throws(StoredFault) {
-    let words = try String(stored: stored).split(separator: " ", omittingEmptySubsequences: false)
+    let words = try String(stored: stored).utf8
+      .split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map(Substring.init)
     func instant(_ index: Int) throws(StoredFault) -> Timestamp? {
       if words[index] == "-" { return nil }
       if let microseconds = Int64(words[index]) { return Timestamp(microseconds: microseconds) }

@@ -106,7 +106,14 @@ final class DayPeople {
     view.startTokens.removeAll(keepingCapacity: true)
     view.contacts.removeAll(keepingCapacity: true)
     if !view.optOuts.isEmpty { view.optOuts.removeAll() }
-    for person in view.people(of: states.apps) { add(person, to: &view, states) }
+    var people = view.people(of: states.apps)
+    let waiting = view.memo.retries.lazy.compactMap { pending in
+      pending.entry.owner.map { PhoneOwner(pending.entry.app, $0) }
+    }
+    let ofCards = view.cards.lazy.map { PhoneOwner($0.app, $0.ownerID) }
+    for person in waiting where !people.contains(person) { people.append(person) }
+    for person in ofCards where !people.contains(person) { people.append(person) }
+    for person in people { add(person, to: &view, states) }
   }
 
   private func add(_ person: PhoneOwner, to view: inout RideView, _ states: TokenStates) {
@@ -200,39 +207,5 @@ struct TokenStates {
   mutating func registered(phone: Int64) {
     gonePhones.remove(phone)
     phones[phone] = nil
-  }
-}
-
-extension RideView {
-  /// Returns everyone whose phones a decision may address, each once: of the row, of its events, and
-  /// of the pushes that wait.
-  func people(of apps: [App]) -> [PhoneOwner] {
-    var people: [PhoneOwner] = []
-    func add(_ app: App, _ owner: OwnerID?) {
-      guard let owner else { return }
-      let person = PhoneOwner(app, owner)
-      if !people.contains(person) { people.append(person) }
-    }
-    let others = apps.filter { $0 != .customer && $0 != .driver }
-    if let ride {
-      add(.customer, ride.customerID)
-      add(.driver, ride.driverID)
-      for app in others { add(app, ride.owner(of: app)) }
-      for person in ride.participants { add(person.app, person.ownerID) }
-    }
-    for event in events {
-      if let row = event.people?.former {
-        for app in apps { add(app, RecipientResolver.owner(app, row)) }
-      }
-      add(.customer, event.people?.customer)
-      add(.driver, event.people?.driver)
-      guard event.data != "{}", let data = JSONValue(json: event.data.utf8) else { continue }
-      for app in apps {
-        for owner in NamedPeople(data.value(at: [app.ownerKey])).all { add(app, owner) }
-      }
-    }
-    for pending in memo.retries { add(pending.entry.app, pending.entry.owner) }
-    for card in cards { add(card.app, card.ownerID) }
-    return people
   }
 }

@@ -123,16 +123,16 @@ extension Decider {
 }
 
 /// A person in the role of one app's user.
-struct PhoneOwner: Hashable {
-  let app: App
-  let owner: OwnerID
+package struct PhoneOwner: Hashable, Sendable {
+  package let app: App
+  package let owner: OwnerID
 
   init(_ phone: Phone) {
     app = phone.app
     owner = phone.ownerID
   }
 
-  init(_ app: App, _ owner: OwnerID) {
+  package init(_ app: App, _ owner: OwnerID) {
     self.app = app
     self.owner = owner
   }
