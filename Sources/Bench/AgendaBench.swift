@@ -39,10 +39,14 @@ struct AgendaBench: ServerBench {
     for count in [20_000, 100_000, 1_000_000] {
       try await add(from: live + 1, to: count)
       live = count
-      let (cpu, wall) = try await handleDue(among: count)
-      costs.append(cpu)
-      figures.append(.cpu(group, "among \(count): time a ride", wall))
-      figures.append(.cpu(group, "among \(count): Postgres, CPU a ride", cpu))
+      let handled = try await handleDue(among: count)
+      costs.append(handled.cpu)
+      figures += [
+        .cpu(group, "among \(count): time a ride", handled.wall),
+        .cpu(group, "among \(count): Postgres, CPU a ride", handled.cpu),
+        .plain(group, "among \(count): buffers a ride", handled.buffers),
+        .plain(group, "among \(count): WAL, bytes a ride", handled.log, digits: 0),
+      ]
     }
     figures.append(
       .plain(
@@ -73,8 +77,18 @@ struct AgendaBench: ServerBench {
     try await session.script("checkpoint", timeout: .seconds(120))
   }
 
-  /// Claims due rides as the engine does, decides and settles them; returns microseconds per ride.
-  private func handleDue(among count: Int) async throws -> (cpu: Double, wall: Double) {
+  /// What a due ride costs.
+  private struct Handled {
+    /// Microseconds.
+    var (cpu, wall) = (0.0, 0.0)
+    /// Pages that Postgres looked at.
+    var buffers = 0.0
+    /// Bytes of WAL.
+    var log = 0.0
+  }
+
+  /// Claims due rides as the engine does, decides and settles them.
+  private func handleDue(among count: Int) async throws -> Handled {
     try await session.script(
       """
       update ridepulse.agenda set due_at = now() - random() * interval '1 minute'
@@ -93,6 +107,7 @@ struct AgendaBench: ServerBench {
     _ = try await handle(store)
     let postmaster = try cluster.postmasterID()
     let start = Date()
+    let used = try await used()
     let before = ProcessCost.cpuSecondsOfTree(postmaster)
     var rides = 0
     while true {
@@ -102,9 +117,27 @@ struct AgendaBench: ServerBench {
     }
     let cpu = ProcessCost.cpuSecondsOfTree(postmaster) - before
     let wall = Date().timeIntervalSince(start)
+    // A session reports what it used when it ends.
     for session in sessions { await session.close() }
+    try await Task.sleep(for: .milliseconds(500))
+    let more = try await self.used()
     guard rides > due / 2 else { throw BenchFailure(text: "only \(rides) rides were claimed") }
-    return (cpu / Double(rides) * 1e6, wall / Double(rides) * 1e6)
+    let each = { (value: Double) in value / Double(rides) }
+    return Handled(
+      cpu: each(cpu * 1e6), wall: each(wall * 1e6), buffers: each(more.buffers - used.buffers),
+      log: each(more.log - used.log))
+  }
+
+  private static let usage = Statement(
+    name: "bench_usage",
+    sql: """
+      select blks_hit + blks_read, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint
+      from pg_stat_database where datname = current_database()
+      """)
+
+  private func used() async throws -> (buffers: Double, log: Double) {
+    let row = try await session.run([Call(Self.usage)])[0]
+    return (Double(row.int64(0, 0) ?? 0), Double(row.int64(0, 1) ?? 0))
   }
 
   private func handle(_ store: PostgresRideStore) async throws -> Int {

@@ -39,13 +39,14 @@ enum BenchMain {
 
 /// A part that is measured several times, each time in a process of its own.
 enum SampledPart: String, CaseIterable {
-  case client, engine, agenda
+  case client, engine, agenda, scale
 
   func sample() async throws -> [Figure] {
     switch self {
     case .client: try await ClientBench.measure()
     case .engine: try await EngineBench.measure()
     case .agenda: try await AgendaBench.measure()
+    case .scale: try await ScaleBench.measure()
     }
   }
 }
@@ -105,7 +106,7 @@ struct BenchArguments {
         }
       }
     }
-    if sampled.isEmpty, single.isEmpty { sampled = SampledPart.allCases }
+    if sampled.isEmpty, single.isEmpty { sampled = [.client, .engine, .agenda] }
   }
 
   private static func unknown(_ word: String) -> BenchFailure {

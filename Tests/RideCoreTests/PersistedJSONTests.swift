@@ -210,6 +210,21 @@ import Testing
     #expect(slot.storedText == #""1 2 - 3""#)
   }
 
+  @Test(
+    "Times of slots, and texts that are none",
+    arguments: [
+      ("1 2 3 4", true), ("- 2 - -", true), ("-62135596800000000 2 - 4 5 -", true),
+      ("1 2 3 4 - unreadable", true), ("9223372036854775807 -9223372036854775808 - -", true),
+      ("9223372036854775808 2 3 4", false), ("1 - 3 4", false), ("1 2 3", false), ("", false),
+      ("1 2 3 x", false), ("1 2 3 4 5", false), ("1 2 3 4 5 maybe", false), ("1  2 3 4", false),
+      ("1 2 -- 4", false), ("1 2 3 4é", false),
+    ]) func slotTimes(text: String, isRead: Bool)
+  {
+    let slot = try? SlotMemo(stored: .string(text))
+    #expect((slot != nil) == isRead)
+    if let slot { #expect(slot.storedText == #""\#(text)""#) }
+  }
+
   @Test("The state of a card from before events had relevance and dismissal") func formerCard()
     throws
   {

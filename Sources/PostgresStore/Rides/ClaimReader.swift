@@ -130,17 +130,19 @@ struct ClaimReader {
     claims.compactMap { claim in rows.unreadable[claim.rideID].map { (claim, $0) } }
   }
 
-  /// The views of the rides, of the rows read so far.
-  var views: [RideView] {
-    zip(claims, memos).map { claim, memo in
-      var view = rows.view(of: claim.rideID, memo)
-      view.isTakenOver = claim.isTakenOver
-      return view
-    }
+  /// The rides, each with its memo.
+  var ridesAndMemos: some Sequence<(RideID, Memo)> {
+    zip(claims, memos).lazy.map { ($0.rideID, $1) }
   }
 
   /// The claim; available once all rows are read.
   var claim: Claim {
-    Claim(now: now, nextDue: nextDue, rides: zip(claims, views).map { ($0, $1) })
+    Claim(
+      now: now, nextDue: nextDue,
+      rides: zip(claims, memos).map { claim, memo in
+        var view = rows.view(of: claim.rideID, memo)
+        view.isTakenOver = claim.isTakenOver
+        return (claim, view)
+      })
   }
 }

@@ -94,11 +94,14 @@ struct RideReading {
     _ claims: ClaimReader, phoneLimit: Int? = OpenPart.size + 1
   ) -> [Read] {
     var (people, withContacts, withCards) = ([RidePerson](), [RidePerson](), [RidePerson]())
-    for view in claims.views {
-      let covered = view.memo.part?.after ?? 0
-      let startsCard = view.events.contains { startEvents.contains($0.name) }
-      for owner in view.people(of: apps) {
-        let person = RidePerson(ride: view.rideID, person: owner, covered: covered)
+    for (ride, memo) in claims.ridesAndMemos {
+      let covered = memo.part?.after ?? 0
+      let found = claims.rows.read(of: ride) { view in
+        (view.people(of: apps), view.events.contains { startEvents.contains($0.name) })
+      }
+      guard let (owners, startsCard) = found else { continue }
+      for owner in owners {
+        let person = RidePerson(ride: ride, person: owner, covered: covered)
         people.append(person)
         if lostContactApps.contains(owner.app) { withContacts.append(person) }
         if startsCard, cardApps.contains(owner.app) { withCards.append(person) }

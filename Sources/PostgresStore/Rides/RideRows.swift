@@ -260,6 +260,11 @@ struct RideRows {
     return isUnanswered ? .unanswered : .creating
   }
 
+  /// Calls a function with what was read of a ride, without a copy; nil if nothing was.
+  func read<Result>(of ride: RideID, _ use: (RideView) -> Result) -> Result? {
+    places[ride].map { use(views[$0]) }
+  }
+
   /// Returns the view of one ride, of the rows read so far.
   func view(of id: RideID, _ memo: Memo = Memo()) -> RideView {
     var view = places[id].map { views[$0] } ?? RideView(rideID: id, ride: nil)

@@ -145,7 +145,7 @@ extension RideView {
       for app in apps where app != .customer && app != .driver {
         people.add(app, ride.owner(of: app))
       }
-      for person in ride.participants { people.append(PhoneOwner(person.app, person.ownerID)) }
+      for person in ride.participants { people.add(person.app, person.ownerID) }
     }
     for event in events {
       if let named = event.people {
@@ -157,21 +157,24 @@ extension RideView {
       }
       guard event.data != "{}", let data = JSONValue(json: event.data.utf8) else { continue }
       for app in apps {
-        let named = NamedPeople(data.value(at: [app.ownerKey])).all
-        people += named.map { PhoneOwner(app, $0) }
+        for owner in NamedPeople(data.value(at: [app.ownerKey])).all { people.add(app, owner) }
       }
     }
+    if people.count <= [PhoneOwner].searched { return people }
     var seen: Set<PhoneOwner> = []
-    return people.count < 2 ? people : people.filter { seen.insert($0).inserted }
+    return people.filter { seen.insert($0).inserted }
   }
 }
 
 extension [PhoneOwner] {
-  /// Adds a person unless the last one is the same, as those of a ride and its event usually are.
+  /// The length up to which a list is searched faster than a set.
+  fileprivate static var searched: Int { 8 }
+
+  /// Adds a person unless a short list has them, as that of most rides and their events does.
   fileprivate mutating func add(_ app: App, _ owner: OwnerID?) {
     guard let owner else { return }
     let person = PhoneOwner(app, owner)
-    if last != person { append(person) }
+    if count > Self.searched || !contains(person) { append(person) }
   }
 }
 
