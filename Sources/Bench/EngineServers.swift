@@ -53,8 +53,6 @@ struct EngineServers {
     let own: Double
     let postgres: Double
     let simulator: Double
-    /// Transactions of all services.
-    let transactions: Int64
 
     func figures(_ group: String, own ownGoal: String = "", postgres postgresGoal: String = "")
       -> [Figure]
@@ -83,7 +81,6 @@ struct EngineServers {
       """, timeout: .seconds(120))
     let start = Date()
     let began = used(by: services, postmaster)
-    let before = try await transactions()
     try await waitUntilIdle()
     let ended = used(by: services, postmaster)
     let seconds = Date().timeIntervalSince(start)
@@ -93,7 +90,7 @@ struct EngineServers {
     }
     return Drained(
       seconds: seconds, own: ended.own - began.own, postgres: ended.postgres - began.postgres,
-      simulator: ended.sink - began.sink, transactions: try await transactions() - before)
+      simulator: ended.sink - began.sink)
   }
 
   /// CPU seconds so far of all that the events pass through.
@@ -106,7 +103,8 @@ struct EngineServers {
     )
   }
 
-  private static let busy = Statement(
+  /// Whether an event is left.
+  static let busy = Statement(
     name: "bench_busy", sql: "select exists (select from ridepulse.events)")
   private static let accepted = Statement(
     name: "bench_accepted",
@@ -117,15 +115,5 @@ struct EngineServers {
     while try await session.run([Call(Self.busy)])[0].bool(0, 0) ?? false {
       try await Task.sleep(for: .milliseconds(20))
     }
-  }
-
-  private static let committed = Statement(
-    name: "bench_committed",
-    sql: """
-      select xact_commit + xact_rollback from pg_stat_database where datname = current_database()
-      """)
-
-  private func transactions() async throws -> Int64 {
-    try await session.run([Call(Self.committed)])[0].int64(0, 0) ?? 0
   }
 }

@@ -14,10 +14,7 @@ enum ScaleBench {
       figures += drained.figures(group)
       let rate = 1 / drained.seconds
       figures += [
-        .plain(group, "events/s ÷ those of one service", rate / (alone ?? rate), digits: 2),
-        .plain(
-          group, "transactions a 1,000 events",
-          Double(drained.transactions) / Double(EngineServers.events) * 1000, digits: 1),
+        .plain(group, "events/s ÷ those of one service", rate / (alone ?? rate), digits: 2)
       ]
       figures += waits.figures(group)
       alone = alone ?? rate
@@ -55,6 +52,7 @@ private struct WaitSamples {
       select coalesce(wait_event_type, 'CPU'), count(*)
       from pg_stat_activity
       where backend_type = 'client backend' and state = 'active' and pid <> pg_backend_pid()
+        and query <> '\(EngineServers.busy.sql)'
       group by 1
       """)
 

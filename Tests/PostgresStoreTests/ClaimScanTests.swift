@@ -4,11 +4,13 @@ import Testing
 @testable import RideCore
 
 @Suite("Where claims and settlements find rows", .timeLimit(.minutes(60))) struct ClaimScanTests {
+  private let conninfo: String
   private let session: PostgresSession
   private let store: PostgresRideStore
 
   init() async throws {
-    session = try PostgresSession(conninfo: try await makeDatabase())
+    conninfo = try await makeDatabase()
+    session = try PostgresSession(conninfo: conninfo)
     _ = try await Migrations.apply(session: session)
     store = PostgresRideStore(
       node: "22222222-3333-8444-8555-666666666666", host: "test", apps: [.customer],
@@ -95,6 +97,50 @@ import Testing
     #expect(try await session.value("select count(*) from ridepulse.ledger") == "5")
   }
 
+  @Test func `a row that moves while a settlement runs is settled whole, or not at all`()
+    async throws
+  {
+    try await emit(1...2)
+    let rides = try await claim(2).rides.sorted { $0.claim.rideID < $1.claim.rideID }
+    let other = try PostgresSession(conninfo: conninfo)
+    // The settlement waits after its snapshot, and before it looks for any row.
+    try await other.script(
+      """
+      create or replace function ridepulse.server_place(
+        out system_identifier bigint, out timeline integer)
+      language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+      begin
+        perform pg_advisory_xact_lock(7);
+      end
+      $$;
+      select pg_advisory_lock(7)
+      """)
+    async let settled = store.settle(rides.map(settlement))
+    try await other.wait(
+      until: """
+        select count(*) from pg_locks join pg_database d on d.oid = database
+        where not granted and d.datname = current_database()
+        """, is: "1")
+    try await other.script(
+      """
+      update ridepulse.agenda set leased_until = leased_until + interval '1 s' where ride_id = 'r1';
+      select pg_advisory_unlock(7)
+      """)
+    let result = try await settled
+    #expect(result.lost.isEmpty)
+    let left = result.locked.map(\.rideID.text).joined(separator: " ")
+    for table in ["agenda", "events"] {
+      #expect(
+        try await session.value(
+          "select coalesce(string_agg(ride_id, ' '), '') from ridepulse.\(table)") == left)
+    }
+    // It is settled again as any other that was locked.
+    _ = try await store.settle([settlement(rides[0])])
+    #expect(try await session.value("select count(*) from ridepulse.agenda") == "0")
+    #expect(try await session.value("select count(*) from ridepulse.ledger") == "2")
+    await other.close()
+  }
+
   @Test func `a row that the ledger has already is replaced, and the whole batch is settled`()
     async throws
   {
@@ -164,7 +210,7 @@ import Testing
     let plan = try await genericPlan(
       of: SettleStatements.settle, SettleStatements.writeSettings,
       parameters: SettleRows.tallies.last)
-    #expect(plan.filter { $0.contains("Tid Scan on agenda") }.count == 3)
+    #expect(plan.filter { $0.contains("Tid Scan on agenda") }.count == 4)
     #expect(wholeScans(plan).allSatisfy { !$0.contains("agenda") }, "\(wholeScans(plan))")
   }
 

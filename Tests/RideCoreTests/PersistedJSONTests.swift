@@ -217,7 +217,7 @@ import Testing
       ("1 2 3 4 - unreadable", true), ("9223372036854775807 -9223372036854775808 - -", true),
       ("9223372036854775808 2 3 4", false), ("1 - 3 4", false), ("1 2 3", false), ("", false),
       ("1 2 3 x", false), ("1 2 3 4 5", false), ("1 2 3 4 5 maybe", false), ("1  2 3 4", false),
-      ("1 2 -- 4", false), ("1 2 3 4é", false),
+      ("1 2 -- 4", false), ("1 2 3 4 ", false), ("1 2 3 4é", false),
     ]) func slotTimes(text: String, isRead: Bool)
   {
     let slot = try? SlotMemo(stored: .string(text))

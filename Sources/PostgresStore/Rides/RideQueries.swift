@@ -62,9 +62,8 @@ package struct RideQueries: Sendable {
     let (now, rows) = (reader.claim.now, reader.rows)
     let event = RideEvent(id: 0, name: event, at: now, data: data)
     // A ride that does not exist may be a person's pseudo ride, whose owner the data names.
-    var asked = rows.view(of: ride)
-    asked.events = [event]
-    let people = asked.people(of: apps).map { RidePerson(ride: ride, person: $0) }
+    let people = rows.view(of: ride).owners(of: apps, on: event)
+      .map { RidePerson(ride: ride, person: $0) }
     let parameters = RidePerson.rows.arrays(people) + TokenInMemo.rows.arrays([])
     let found = try await session.run([
       Call(PhoneRead.ofPeopleWithBoth, parameters + [nil]),

@@ -65,6 +65,9 @@ enum SettleStatements {
 
   /// Locks and returns agenda rows that match their claims.
   ///
+  /// A row that moves while the statement runs is at none of the places, and counts as not held: the
+  /// updates below would not reach it either.
+  ///
   /// An expression as a join key: while a table is small, the planner would read all of an index
   /// that has the plain column's order.
   private static func held(where condition: String) -> String {
@@ -93,19 +96,15 @@ enum SettleStatements {
         ), there as materialized (
           -- The rides that this node still holds and whose rows are where the claims left them.
           \(held(where: "a.ctid = any (\(SettleRows.rides.array("place")))"))
-        ), elsewhere as materialized (
-          -- Those whose rows have moved since, by ID: none, as a rule.
-          \(held(
-            where: """
-              a.ride_id = any (array(
-                          select ride_id from settled
-                          where (select count(*) from there) < (select count(*) from settled)
-                            and ride_id not in (select ride_id from there)))
-              """))
         ), moved as materialized (
-          -- As this statement's snapshot has them: an update follows a row that moves meanwhile.
+          -- By ID, the places of rows that have moved since: none, as a rule.
           select ctid as place from ridepulse.agenda
-          where ride_id = any (array(select ride_id from elsewhere))
+          where ride_id = any (array(
+            select ride_id from settled
+            where (select count(*) from there) < (select count(*) from settled)
+              and ride_id not in (select ride_id from there)))
+        ), elsewhere as materialized (
+          \(held(where: "a.ctid = any (array(select place from moved))"))
         ), held as materialized (
           -- Everything below concerns only these.
           select * from there union all select * from elsewhere

@@ -67,7 +67,7 @@ struct RecipientResolver {
     // The row's columns are recorded with each event, attributes only when they change.
     let owner =
       app == .customer || app == .driver
-      ? context.event.people.flatMap { Self.recorded(app, $0) } ?? removed ?? left : left ?? removed
+      ? Self.recorded(app, context.event) ?? removed ?? left : left ?? removed
     guard let owner else { return nil }
     if owner == present { return Recipient(owner: owner) }
     let images = [next, context.event.people?.former].compactMap(\.self)
@@ -119,10 +119,10 @@ struct RecipientResolver {
       attribute: context.attribute)
   }
 
-  static func recorded(_ app: App, _ people: EventPeople) -> OwnerID? {
+  private static func recorded(_ app: App, _ event: RideEvent) -> OwnerID? {
     switch app {
-    case .customer: people.customer
-    case .driver: people.driver
+    case .customer: event.people?.customer
+    case .driver: event.people?.driver
     default: nil
     }
   }
@@ -135,46 +135,70 @@ struct RecipientResolver {
 }
 
 extension RideView {
+  /// Returns the owners whose phones a decision about an event of this ride addresses, by app.
+  package func owners(of apps: [App], on event: RideEvent) -> [PhoneOwner] {
+    guard let ride = ride ?? pseudoRide else { return [] }
+    let context = TemplateContext(
+      ride: ride, attributes: JSONValue(json: ride.attributes.utf8), event: event)
+    let resolver = RecipientResolver([event])
+    return apps.flatMap { app in
+      let people = resolver.recipients(of: app, in: context)
+      return ([people.first].compactMap(\.self) + people.others).map { PhoneOwner(app, $0.owner) }
+    }
+  }
+
   /// Returns everyone whom a decision may address, each once, except for pushes that wait: those
   /// whom the row names now, and those whom its events name, or named before they changed.
   package func people(of apps: [App]) -> [PhoneOwner] {
-    var people: [PhoneOwner] = []
+    var people = People(of: apps)
     if let ride {
-      people.add(.customer, ride.customerID)
-      people.add(.driver, ride.driverID)
-      for app in apps where app != .customer && app != .driver {
-        people.add(app, ride.owner(of: app))
-      }
+      people.add(ride.customerID, ride.driverID, ride.attributes)
       for person in ride.participants { people.add(person.app, person.ownerID) }
     }
     for event in events {
-      if let named = event.people {
-        if let row = named.former {
-          for app in apps { people.add(app, RecipientResolver.owner(app, row)) }
-        }
-        people.add(.customer, named.customer)
-        people.add(.driver, named.driver)
-      }
+      if let row = event.people?.former { people.add(row.customer, row.driver, row.attributes) }
+      people.add(.customer, event.people?.customer)
+      people.add(.driver, event.people?.driver)
       guard event.data != "{}", let data = JSONValue(json: event.data.utf8) else { continue }
       for app in apps {
         for owner in NamedPeople(data.value(at: [app.ownerKey])).all { people.add(app, owner) }
       }
     }
-    if people.count <= [PhoneOwner].searched { return people }
-    var seen: Set<PhoneOwner> = []
-    return people.filter { seen.insert($0).inserted }
+    return people.list
   }
-}
 
-extension [PhoneOwner] {
-  /// The length up to which a list is searched faster than a set.
-  fileprivate static var searched: Int { 8 }
+  /// People, each once, in the order in which they are added.
+  private struct People {
+    /// The apps whose owners attributes name.
+    private let further: [App]
+    private(set) var list: [PhoneOwner] = []
+    /// The same people once there are many: a short list is searched faster.
+    private var set: Set<PhoneOwner> = []
 
-  /// Adds a person unless a short list has them, as that of most rides and their events does.
-  fileprivate mutating func add(_ app: App, _ owner: OwnerID?) {
-    guard let owner else { return }
-    let person = PhoneOwner(app, owner)
-    if count > Self.searched || !contains(person) { append(person) }
+    init(of apps: [App]) {
+      further = apps.filter { $0 != .customer && $0 != .driver }
+    }
+
+    /// Adds the owners that a row names.
+    mutating func add(_ customer: OwnerID?, _ driver: OwnerID?, _ attributes: String) {
+      add(.customer, customer)
+      add(.driver, driver)
+      guard !further.isEmpty, let values = JSONValue(json: attributes.utf8) else { return }
+      for app in further {
+        add(app, app.owner(customer: nil, driver: nil) { values.value(at: [$0]) })
+      }
+    }
+
+    mutating func add(_ app: App, _ owner: OwnerID?) {
+      guard let owner else { return }
+      let person = PhoneOwner(app, owner)
+      if list.count < 8 {
+        if !list.contains(person) { list.append(person) }
+        return
+      }
+      if set.isEmpty { set = Set(list) }
+      if set.insert(person).inserted { list.append(person) }
+    }
   }
 }
 

@@ -189,7 +189,7 @@ private struct SlotWords {
     }
     let length = place - start
     if place < bytes.count {
-      guard bytes[place] == UInt8(ascii: " ") else { return .none }
+      guard bytes[place] == UInt8(ascii: " "), place + 1 < bytes.count else { return .none }
       place += 1
     }
     if length == 1, isNegative { return .some(nil) }

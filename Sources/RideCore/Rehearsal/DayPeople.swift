@@ -107,12 +107,12 @@ final class DayPeople {
     view.contacts.removeAll(keepingCapacity: true)
     if !view.optOuts.isEmpty { view.optOuts.removeAll() }
     var people = view.people(of: states.apps)
-    let waiting = view.memo.retries.lazy.compactMap { pending in
+    var known = Set(people)
+    let waiting = view.memo.retries.compactMap { pending in
       pending.entry.owner.map { PhoneOwner(pending.entry.app, $0) }
     }
-    let ofCards = view.cards.lazy.map { PhoneOwner($0.app, $0.ownerID) }
-    for person in waiting where !people.contains(person) { people.append(person) }
-    for person in ofCards where !people.contains(person) { people.append(person) }
+    let ofCards = view.cards.map { PhoneOwner($0.app, $0.ownerID) }
+    people += (waiting + ofCards).filter { known.insert($0).inserted }
     for person in people { add(person, to: &view, states) }
   }
 

@@ -94,6 +94,7 @@ import Testing
       }, "\(row.name)")
     var view = Sample.view(ride: ride)
     view.ride?.participants = ride.participants
+    #expect(view.owners(of: [row.app], on: event).map(\.owner) == row.people, "\(row.name)")
     view.events = [event]
     let read = view.people(of: [row.app])
     #expect(Set(read).count == read.count, "\(row.name)")
