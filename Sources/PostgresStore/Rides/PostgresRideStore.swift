@@ -4,7 +4,7 @@ import Synchronization
 /// The store of rides, events, phones, the agenda and the ledger in PostgreSQL.
 ///
 /// One session claims and reads and another settles, so that neither waits for the other; a third
-/// may listen. A claim takes two round trips and a settlement one, for any number of rides.
+/// may listen. A claim takes three round trips and a settlement one, for any number of rides.
 package final class PostgresRideStore: RideStore {
   let node: String
   let host: String
