@@ -80,13 +80,16 @@ import TestSupport
       #expect(verdicts == states.sorted().map { [$0, "\(Self.rides)", "\(Self.rides)"] })
       let received = Dictionary(
         grouping: try stage.arrivals(), by: { "\($0.token) \($0.event ?? "")" })
-      // Events that two claims found were sent separately; the last state was sent in any case.
-      let accepted = try await stage.value(
+      // Events that two claims found were sent separately; the last state was sent in any case. What
+      // a node sent that was killed before it settled is uncertain, as is what it did not send.
+      let sent = try await stage.rows(
         """
-        select count(*) from ridepulse.deliveries
-        where app = 'customer' and push_type = 'alert' and status = 'accepted'
+        select count(*) filter (where status = 'accepted'), count(*)
+        from ridepulse.deliveries
+        where app = 'customer' and push_type = 'alert' and status in ('accepted', 'uncertain')
         """)
-      #expect("\(received.count)" == accepted)
+      let bounds = sent[0].compactMap { $0.flatMap { Int($0) } }
+      #expect(bounds.count == 2 && bounds[0] <= received.count && received.count <= bounds[1])
       #expect(received.keys.count { $0.hasSuffix(" ride_completed") } == Self.rides)
       // A repeat has the same push ID.
       #expect(received.values.allSatisfy { Set($0.map(\.id)).count == 1 })
