@@ -97,7 +97,11 @@ struct FaultInjector {
       }
       next = .now + .milliseconds(Int.random(in: 3_000...15_000, using: &numbers))
     }
-    try await node.supervise()
+    // `takeDown` may have killed it a moment ago, and keeps it down for seconds: without a node, the
+    // parts that wait for one would never end.
+    repeat {
+      try await Task.sleep(for: .milliseconds(500))
+    } while try await !node.supervise()
   }
 
   /// Kills or pauses both nodes together for some seconds, as a deployment does.
