@@ -34,6 +34,9 @@ import Testing
   ) -> Bool {
     switch (left, right) {
     case (.number(let left), .number(let right)): abs(left - right) <= share * abs(right)
+    // A double that is whole because it has no bits for the fraction of the text.
+    case (.integer(let left), .integer(let right)) where left.magnitude > 1 << 53 && share > 0:
+      abs(Double(left) - Double(right)) <= share * abs(Double(right))
     case (.integer(let left), .number(let right)), (.number(let right), .integer(let left)):
       abs(Double(left) - right) <= share * abs(right)
     case (.array(let left), .array(let right)):
