@@ -29,7 +29,7 @@ internal import RideCore
 
   /// Returns the value as an integer; nil if it is NULL, not a decimal integer or out of range.
   package func int64(_ row: Int, _ column: Int) -> Int64? {
-    unsafe withBytes(row, column) { unsafe Self.parseInteger($0.span) } ?? nil
+    unsafe withBytes(row, column) { unsafe Int64(decimal: $0.span) } ?? nil
   }
 
   /// Returns the value as a floating-point number; nil if it is NULL or not a number.
@@ -75,25 +75,6 @@ internal import RideCore
     return unsafe start.withMemoryRebound(to: UInt8.self, capacity: count) {
       unsafe body(UnsafeBufferPointer(start: $0, count: count))
     }
-  }
-
-  /// Parses the digits in place: a `String` in between would allocate for every timestamp read.
-  private static func parseInteger(_ bytes: Span<UInt8>) -> Int64? {
-    let isNegative = !bytes.isEmpty && bytes[0] == UInt8(ascii: "-")
-    let digits = (isNegative ? 1 : 0)..<bytes.count
-    if digits.isEmpty { return nil }
-    var value: Int64 = 0
-    for index in digits {
-      let digit = Int64(bytes[index]) - Int64(UInt8(ascii: "0"))
-      guard (0...9).contains(digit) else { return nil }
-      let (shifted, tooLarge) = value.multipliedReportingOverflow(by: 10)
-      // Counted downwards, because the smallest integer has no positive counterpart.
-      let (next, tooSmall) = shifted.subtractingReportingOverflow(digit)
-      if tooLarge || tooSmall { return nil }
-      value = next
-    }
-    if isNegative { return value }
-    return value == .min ? nil : -value
   }
 }
 

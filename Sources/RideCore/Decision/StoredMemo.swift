@@ -119,21 +119,15 @@ extension SlotMemo: StoredValue {
   /// Reads `ANCHOR THROUGH PLANNED FIRED`, in microseconds since 1970, with `-` for none; then, if
   /// there is more, `CHANGED` and `unreadable` or `-`.
   package init(stored: JSONValue) throws(StoredFault) {
-    let text = try String(stored: stored)
-    var words = SlotWords(text)
-    guard let anchor = words.next(), let through = words.next(), let microseconds = through,
-      let planned = words.next(), let fired = words.next()
-    else { throw StoredFault(stored, isNot: "times of slots") }
+    var words = try SlotWords(stored)
+    let anchor = try words.instant()
+    guard let through = try words.instant() else { throw words.fault }
     self.init(
-      anchor: anchor.map(Timestamp.init(microseconds:)),
-      through: Timestamp(microseconds: microseconds),
-      planned: planned.map(Timestamp.init(microseconds:)),
-      fired: fired.map(Timestamp.init(microseconds:)))
+      anchor: anchor, through: through, planned: try words.instant(), fired: try words.instant())
     if words.isAtEnd { return }
-    guard let changed = words.next(), let rest = words.rest, rest == "-" || rest == "unreadable"
-    else { throw StoredFault(stored, isNot: "times of slots") }
-    self.changed = changed.map(Timestamp.init(microseconds:))
-    isUnreadable = rest == "unreadable"
+    changed = try words.instant()
+    isUnreadable = try words.isUnreadable()
+    if !words.isAtEnd { throw words.fault }
   }
 
   /// Stores the memo as one text: an object for each rule would take three times as long.
@@ -160,41 +154,43 @@ extension SlotMemo: StoredValue {
   }
 }
 
-/// Reads the words of a slot memo: each ride has one for each rule, and a split of the text would
-/// take half of the time of reading it.
+/// Reads the words of a slot memo in place: each ride has a memo for each rule, and a text for each
+/// word would take half of the time.
 private struct SlotWords {
+  private let stored: JSONValue
   private let bytes: [UInt8]
-  private var place = 0
+  /// Where the next word begins; beyond the end after the last one.
+  private var start = 0
 
-  init(_ text: String) { bytes = Array(text.utf8) }
+  init(_ stored: JSONValue) throws(StoredFault) {
+    self.stored = stored
+    bytes = Array(try String(stored: stored).utf8)
+  }
 
-  var isAtEnd: Bool { place >= bytes.count }
+  var isAtEnd: Bool { start > bytes.count }
 
-  /// What is left.
-  var rest: String? { String(validating: bytes[min(place, bytes.count)...], as: UTF8.self) }
+  var fault: StoredFault { StoredFault(stored, isNot: "times of slots") }
 
-  /// Returns the next number, or nil for `-`; `.none` if the next word is neither.
-  mutating func next() -> Int64?? {
-    let start = place
-    let isNegative = start < bytes.count && bytes[start] == UInt8(ascii: "-")
-    if isNegative { place += 1 }
-    // The negative number, whose range is larger by one.
-    var number: Int64 = 0
-    while place < bytes.count, case let digit = bytes[place] &- UInt8(ascii: "0"), digit < 10 {
-      let (tenfold, isTooLow) = number.multipliedReportingOverflow(by: 10)
-      let (sum, isLower) = tenfold.subtractingReportingOverflow(Int64(digit))
-      if isTooLow || isLower { return .none }
-      number = sum
-      place += 1
-    }
-    let length = place - start
-    if place < bytes.count {
-      guard bytes[place] == UInt8(ascii: " "), place + 1 < bytes.count else { return .none }
-      place += 1
-    }
-    if length == 1, isNegative { return .some(nil) }
-    if length == 0 || !isNegative && number == .min { return .none }
-    return .some(isNegative ? number : -number)
+  private mutating func next() throws(StoredFault) -> Range<Int> {
+    if isAtEnd { throw fault }
+    let end = bytes[start...].firstIndex(of: UInt8(ascii: " ")) ?? bytes.count
+    defer { start = end + 1 }
+    return start..<end
+  }
+
+  /// Returns the next time; nil for `-`.
+  mutating func instant() throws(StoredFault) -> Timestamp? {
+    let word = try next()
+    if bytes[word].elementsEqual("-".utf8) { return nil }
+    guard let microseconds = Int64(decimal: bytes.span.extracting(word)) else { throw fault }
+    return Timestamp(microseconds: microseconds)
+  }
+
+  mutating func isUnreadable() throws(StoredFault) -> Bool {
+    let word = bytes[try next()]
+    if word.elementsEqual("unreadable".utf8) { return true }
+    if word.elementsEqual("-".utf8) { return false }
+    throw fault
   }
 }
 

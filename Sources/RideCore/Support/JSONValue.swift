@@ -125,3 +125,26 @@ extension [UInt8] {
     }
   }
 }
+
+extension Int64 {
+  /// Reads digits, after a minus or none; nil for anything else, and beyond 64 bits.
+  ///
+  /// It reads them in place: a `String` in between would allocate for every timestamp.
+  package init?(decimal bytes: Span<UInt8>) {
+    let isNegative = !bytes.isEmpty && bytes[0] == UInt8(ascii: "-")
+    let digits = (isNegative ? 1 : 0)..<bytes.count
+    if digits.isEmpty { return nil }
+    var value: Int64 = 0
+    for index in digits {
+      let digit = Int64(bytes[index]) - Int64(UInt8(ascii: "0"))
+      guard (0...9).contains(digit) else { return nil }
+      let (shifted, tooLarge) = value.multipliedReportingOverflow(by: 10)
+      // Counted downwards, because the smallest integer has no positive counterpart.
+      let (next, tooSmall) = shifted.subtractingReportingOverflow(digit)
+      if tooLarge || tooSmall { return nil }
+      value = next
+    }
+    if !isNegative, value == .min { return nil }
+    self = isNegative ? value : -value
+  }
+}
