@@ -59,8 +59,9 @@ enum SettleStatements {
               card_event, reason_code, decided_by, apns_unique_id
     """
 
+  /// All places at which the agenda rows of this settlement may be.
   private static let places = """
-    \(SettleRows.rides.array("place")) || array(select place from moved)
+    \(SettleRows.rides.array("place")) || array(select place from new_places)
     """
 
   /// Locks and returns agenda rows that match their claims.
@@ -93,21 +94,21 @@ enum SettleStatements {
           select s.*, coalesce((s.system_identifier, s.timeline) <> (select * from here), false)
               as has_moved
           from \(SettleRows.rides.table("s"))
-        ), there as materialized (
+        ), in_place as materialized (
           -- The rides that this node still holds and whose rows are where the claims left them.
           \(held(where: "a.ctid = any (\(SettleRows.rides.array("place")))"))
-        ), moved as materialized (
+        ), new_places as materialized (
           -- By ID, the places of rows that have moved since: none, as a rule.
           select ctid as place from ridepulse.agenda
           where ride_id = any (array(
             select ride_id from settled
-            where (select count(*) from there) < (select count(*) from settled)
-              and ride_id not in (select ride_id from there)))
-        ), elsewhere as materialized (
-          \(held(where: "a.ctid = any (array(select place from moved))"))
+            where (select count(*) from in_place) < (select count(*) from settled)
+              and ride_id not in (select ride_id from in_place)))
+        ), in_new_place as materialized (
+          \(held(where: "a.ctid = any (array(select place from new_places))"))
         ), held as materialized (
           -- Everything below concerns only these.
-          select * from there union all select * from elsewhere
+          select * from in_place union all select * from in_new_place
         ), kept as (
           -- Live rides are released with their memo and next due time.
           update ridepulse.agenda a set node = null, leased_until = '-infinity', unread = 0,
