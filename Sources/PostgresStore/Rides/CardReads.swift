@@ -100,7 +100,7 @@ struct StartTokenRead: Sendable {
   let optOuts: ResultColumn<String>
   /// The tokens of people, and those of starts that are retried.
   ///
-  /// The rows of `RidePerson` and of `TokenInMemo`.
+  /// Its parameters are the rows of `RidePerson` and of `TokenInMemo`.
   let ofPeople: Statement
 
   static let all = StartTokenRead()

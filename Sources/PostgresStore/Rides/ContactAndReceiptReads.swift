@@ -8,7 +8,7 @@ struct ContactRead: Sendable {
   let app: ResultColumn<String>
   let owner: ResultColumn<String>
   let contactedAt: ResultColumn<Timestamp>
-  /// The rows of `RidePerson`.
+  /// Its parameters are the rows of `RidePerson`.
   let statement: Statement
 
   static let all = ContactRead()

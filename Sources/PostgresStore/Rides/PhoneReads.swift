@@ -66,7 +66,8 @@ struct PhoneRead: Sendable {
 
   /// The phones of people, and those that memos name.
   ///
-  /// The rows of `RidePerson` and of `TokenInMemo`, then the limit of phones of a person.
+  /// Its parameters are the rows of `RidePerson` and of `TokenInMemo`, then the limit of phones of a
+  /// person.
   static let ofPeople = withoutContacts.ofPeople("phones_of_people")
   static let ofPeopleWithContacts = withContacts.ofPeople("phones_of_people_contacts")
   private static let ofPeopleWithOptOuts =

@@ -125,10 +125,8 @@ extension PostgresRideStore {
       claims,
       [Call(RideSnapshot.begin), Call(ClaimStatements.lookups)] + reads.map(\.call)
         + [Call(RideSnapshot.commit)])
-    for (read, rows) in zip(reads, results.dropFirst(2)) { read.take(&reader.rows, rows) }
-    let readsOfPeople = reading.readsOfPeople(reader)
-    let found = try await run(claims, [Call(ClaimStatements.lookups)] + readsOfPeople.map(\.call))
-    for (read, rows) in zip(readsOfPeople, found.dropFirst()) { read.take(&reader.rows, rows) }
+    reader.rows.take(reads, results.dropFirst(2))
+    try await reading.readPeople(&reader) { try await run(claims, $0) }
   }
 
   /// Runs the reads for no ride, to find out whether the rides are the cause of a failed read.

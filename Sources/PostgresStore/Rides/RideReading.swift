@@ -86,17 +86,30 @@ struct RideReading {
     return reads
   }
 
-  /// Returns the reads about the people of rides, whose own rows the reader has taken.
+  /// Reads the people of rides, whose own rows the reader has taken.
   ///
-  /// - Parameter phoneLimit: the limit of phones of a person, by default those of one part of a
-  ///   decision and one more; nil for no limit.
+  /// - Parameters:
+  ///   - phoneLimit: the limit of phones of a person, by default those of one part of a decision and
+  ///     one more; nil for no limit.
+  ///   - run: executes calls in one round trip.
+  func readPeople(
+    _ reader: inout ClaimReader, phoneLimit: Int? = OpenPart.size + 1,
+    by run: ([Call]) async throws -> [QueryResult]
+  ) async throws {
+    let reads = readsOfPeople(reader, phoneLimit: phoneLimit)
+    let results = try await run([Call(ClaimStatements.lookups)] + reads.map(\.call))
+    reader.rows.take(reads, results.dropFirst())
+  }
+
+  /// Returns the reads about the people of rides; a read of no people fails, too, if its table can't
+  /// be read, as `PostgresRideStore.check` requires.
   func readsOfPeople(
     _ claims: ClaimReader, phoneLimit: Int? = OpenPart.size + 1
   ) -> [Read] {
     var (people, withContacts, withCards) = ([RidePerson](), [RidePerson](), [RidePerson]())
     for (ride, memo) in claims.ridesAndMemos {
       let covered = memo.part?.after ?? 0
-      let found = claims.rows.read(of: ride) { view in
+      let found = claims.rows.withView(of: ride) { view in
         (view.people(of: apps), view.events.contains { startEvents.contains($0.name) })
       }
       guard let (owners, startsCard) = found else { continue }
@@ -107,7 +120,6 @@ struct RideReading {
         if startsCard, cardApps.contains(owner.app) { withCards.append(person) }
       }
     }
-    // A read of nobody fails as well if a table cannot be read: see `PostgresRideStore.check`.
     var reads = [
       Read(
         phones,

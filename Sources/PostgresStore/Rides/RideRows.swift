@@ -5,7 +5,7 @@ import RideCore
 struct RideRows {
   /// What was read of each ride, in the order in which rides were first read.
   private var views: [RideView] = []
-  private var places: [RideID: Int] = [:]
+  private var indices: [RideID: Int] = [:]
   private(set) var highestEvent: Int64?
   /// Rides that did not fit into the read: what was read of them is incomplete.
   private(set) var oversized: Set<RideID> = []
@@ -14,12 +14,17 @@ struct RideRows {
   /// Rides that cannot be read, with the reason.
   var unreadable: [RideID: String] = [:]
 
-  /// Returns the place of a ride's view.
-  private mutating func place(of ride: RideID) -> Int {
-    if let place = places[ride] { return place }
-    places[ride] = views.count
+  /// Returns the index of a ride's view, after adding one if there is none.
+  private mutating func index(of ride: RideID) -> Int {
+    if let index = indices[ride] { return index }
+    indices[ride] = views.count
     views.append(RideView(rideID: ride, ride: nil))
     return views.count - 1
+  }
+
+  /// Adds the rows of reads, in their order.
+  mutating func take(_ reads: [RideReading.Read], _ results: some Sequence<QueryResult>) {
+    for (read, rows) in zip(reads, results) { read.take(&self, rows) }
   }
 
   /// - Parameter limit: the number of events of a ride that one claim handles; one more row means
@@ -33,27 +38,27 @@ struct RideRows {
       highestEvent = max(highestEvent ?? id, id)
       if rows[row, columns.isBeyond] == true {
         // The next claim reads the events after those that fit.
-        let place = place(of: ride)
-        if views[place].events.isEmpty {
+        let index = index(of: ride)
+        if views[index].events.isEmpty {
           oversized.insert(ride)
         } else {
-          views[place].hasMoreEvents = true
+          views[index].hasMoreEvents = true
         }
         continue
       }
       if let bytes = rows[row, columns.bytes] {
         unreadable[ride] = BoundedJSON.reason("the data of event \(id) is", bytes: bytes)
       }
-      let place = place(of: ride)
-      if views[place].events.count >= limit {
-        views[place].hasMoreEvents = true
+      let index = index(of: ride)
+      if views[index].events.count >= limit {
+        views[index].hasMoreEvents = true
         continue
       }
       let data = rows[row, columns.data] ?? "{}"
       bytes += data.utf8.count
       var event = RideEvent(id: id, name: name, at: createdAt, data: data)
       event.people = people(rows, row, ofRide: ride)
-      views[place].events.append(event)
+      views[index].events.append(event)
     }
   }
 
@@ -91,7 +96,7 @@ struct RideRows {
       ride.attributes = rows[row, columns.attributes] ?? "{}"
       ride.updatedAt = rows[row, columns.updatedAt]
       bytes += ride.attributes.utf8.count
-      views[place(of: id)].ride = ride
+      views[index(of: id)].ride = ride
       if let bytes = rows[row, columns.bytes] {
         unreadable[id] = BoundedJSON.reason("its attributes are", bytes: bytes)
       }
@@ -105,7 +110,7 @@ struct RideRows {
       guard let ride = rows[row, columns.ride].map(RideID.init), let app = rows[row, columns.app],
         let owner = rows[row, columns.owner].map(OwnerID.init)
       else { continue }
-      views[place(of: ride)].ride?.participants.append(
+      views[index(of: ride)].ride?.participants.append(
         Participant(app: App(rawValue: app), ownerID: owner))
     }
   }
@@ -113,7 +118,7 @@ struct RideRows {
   /// Adds the rows of another read, except those of rides that did not fit into it.
   mutating func add(_ other: RideRows) {
     for view in other.views where !other.oversized.contains(view.rideID) {
-      views[place(of: view.rideID)] = view
+      views[index(of: view.rideID)] = view
     }
     let complete = other.unreadable.filter { !other.oversized.contains($0.key) }
     unreadable.merge(complete) { $1 }
@@ -127,18 +132,18 @@ struct RideRows {
       guard let ride = rows[row, columns.ride].map(RideID.init),
         let permit = columns.permit(rows, row)
       else { continue }
-      views[place(of: ride)].permits[permit.id] = HeldPermit(
+      views[index(of: ride)].permits[permit.id] = HeldPermit(
         permit: permit, standing: rows[row, columns.isGranted] == true ? .granted : .refused)
     }
   }
 
   /// - Parameter topics: a JSON list, which PostgreSQL made; nil for none.
   private mutating func addOptOuts(
-    _ topics: String?, _ app: String, _ owner: OwnerID, _ place: Int
+    _ topics: String?, _ app: String, _ owner: OwnerID, _ index: Int
   ) {
     guard let topics, case .array(let names) = JSONValue(json: topics.utf8) else { return }
     for case .string(let name) in names {
-      views[place].optOuts.insert(
+      views[index].optOuts.insert(
         OptOut(app: App(rawValue: app), owner: owner, topic: Topic(name)))
     }
   }
@@ -152,8 +157,8 @@ struct RideRows {
         let token = rows[row, columns.token]
       else { continue }
       // Rows are in the order of phones: a phone that is listed twice follows itself.
-      let place = place(of: ride)
-      if views[place].phones.last?.id == id { continue }
+      let index = index(of: ride)
+      if views[index].phones.last?.id == id { continue }
       var phone = Phone(
         id: id, app: App(rawValue: app), ownerID: owner, token: token,
         environment: rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),
@@ -164,8 +169,8 @@ struct RideRows {
       }
       phone.contactedAt = rows[row, columns.contactedAt]
       phone.installationID = rows[row, columns.installation].map(InstallationID.init)
-      views[place].phones.append(phone)
-      addOptOuts(rows[row, columns.optOuts], app, owner, place)
+      views[index].phones.append(phone)
+      addOptOuts(rows[row, columns.optOuts], app, owner, index)
     }
   }
 
@@ -175,7 +180,7 @@ struct RideRows {
       guard let ride = rows[row, columns.ride].map(RideID.init), let app = rows[row, columns.app],
         let owner = rows[row, columns.owner], let at = rows[row, columns.contactedAt]
       else { continue }
-      views[place(of: ride)].contacts.append(
+      views[index(of: ride)].contacts.append(
         OwnerContact(app: App(rawValue: app), owner: OwnerID(owner), at: at))
     }
   }
@@ -186,7 +191,7 @@ struct RideRows {
       guard let ride = rows[row, columns.ride].map(RideID.init),
         let push = rows[row, columns.push].flatMap({ PushID($0) })
       else { continue }
-      views[place(of: ride)].seen.insert(push)
+      views[index(of: ride)].seen.insert(push)
     }
   }
 
@@ -203,9 +208,9 @@ struct RideRows {
         isFrequent: rows[row, columns.isFrequent] == true,
         registeredAt: registered, isGone: rows[row, columns.isGone] == true)
       card.installationID = rows[row, columns.installation].map(InstallationID.init)
-      let place = place(of: ride)
-      views[place].cards.append(card)
-      addOptOuts(rows[row, columns.optOuts], app, owner, place)
+      let index = index(of: ride)
+      views[index].cards.append(card)
+      addOptOuts(rows[row, columns.optOuts], app, owner, index)
     }
   }
 
@@ -222,9 +227,9 @@ struct RideRows {
         environment: rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),
         registeredAt: registered)
       start.installationID = rows[row, columns.installation].map(InstallationID.init)
-      let place = place(of: ride)
-      views[place].startTokens.append(start)
-      addOptOuts(rows[row, columns.optOuts], app, owner, place)
+      let index = index(of: ride)
+      views[index].startTokens.append(start)
+      addOptOuts(rows[row, columns.optOuts], app, owner, index)
     }
   }
 
@@ -237,7 +242,7 @@ struct RideRows {
         let storage = rows[row, columns.storage].flatMap(ChannelStorage.init(rawValue:)),
         let created = rows[row, columns.createdAt]
       else { continue }
-      views[place(of: ride)].channels.append(
+      views[index(of: ride)].channels.append(
         RideChannel(
           id: id, app: App(rawValue: app), environment: environment, storage: storage,
           createdAt: created,
@@ -261,13 +266,13 @@ struct RideRows {
   }
 
   /// Calls a function with what was read of a ride, without a copy; nil if nothing was.
-  func read<Result>(of ride: RideID, _ use: (RideView) -> Result) -> Result? {
-    places[ride].map { use(views[$0]) }
+  func withView<Result>(of ride: RideID, _ use: (RideView) -> Result) -> Result? {
+    indices[ride].map { use(views[$0]) }
   }
 
   /// Returns the view of one ride, of the rows read so far.
   func view(of id: RideID, _ memo: Memo = Memo()) -> RideView {
-    var view = places[id].map { views[$0] } ?? RideView(rideID: id, ride: nil)
+    var view = indices[id].map { views[$0] } ?? RideView(rideID: id, ride: nil)
     view.memo = memo
     return view
   }

@@ -106,10 +106,8 @@ package struct RideSnapshot {
         + reads.map(\.call) + [Call(Self.commit)])
     var reader = ClaimReader(log: log)
     reader.readClaims(results[2])
-    for (read, rows) in zip(reads, results.dropFirst(3)) { read.take(&reader.rows, rows) }
-    let readsOfPeople = reading.readsOfPeople(reader, phoneLimit: nil)
-    let found = try await session.run([Call(ClaimStatements.lookups)] + readsOfPeople.map(\.call))
-    for (read, rows) in zip(readsOfPeople, found.dropFirst()) { read.take(&reader.rows, rows) }
+    reader.rows.take(reads, results.dropFirst(3))
+    try await reading.readPeople(&reader, phoneLimit: nil) { try await session.run($0) }
     let oversized = reader.rows.oversized
     if oversized.isEmpty { return reader.claim.rides.map(\.view) }
     // Rides that did not fit are read on their own; if none fitted, they are read by halves.

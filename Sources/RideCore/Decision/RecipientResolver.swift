@@ -202,6 +202,22 @@ extension RideView {
   }
 }
 
+/// A person in the role of one app's user.
+package struct PhoneOwner: Hashable, Sendable {
+  package let app: App
+  package let owner: OwnerID
+
+  init(_ phone: Phone) {
+    app = phone.app
+    owner = phone.ownerID
+  }
+
+  package init(_ app: App, _ owner: OwnerID) {
+    self.app = app
+    self.owner = owner
+  }
+}
+
 /// The people that a ride named when one of its events was emitted.
 ///
 /// It is a class so that the events and ledger rows of a batch share one instance.

@@ -121,19 +121,3 @@ extension Decider {
     return counts[owner] ?? 0
   }
 }
-
-/// A person in the role of one app's user.
-package struct PhoneOwner: Hashable, Sendable {
-  package let app: App
-  package let owner: OwnerID
-
-  init(_ phone: Phone) {
-    app = phone.app
-    owner = phone.ownerID
-  }
-
-  package init(_ app: App, _ owner: OwnerID) {
-    self.app = app
-    self.owner = owner
-  }
-}
