@@ -7,7 +7,6 @@ import RideCore
 /// strict simulator.
 struct EngineBench: ServerBench {
   private let servers: EngineServers
-  var cluster: LocalCluster { servers.cluster }
   private var session: PostgresSession { servers.session }
   /// After this time without work the service has returned the memory that it does not need.
   private static let rest: Duration = .seconds(6)

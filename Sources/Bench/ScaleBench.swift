@@ -75,7 +75,7 @@ private struct WaitSamples {
     let kinds = [
       ("CPU", "sessions on a CPU or ready for one"),
       ("Lock", "sessions that wait for a row or table"),
-      ("LWLock", "sessions that wait for a page in memory"),
+      ("LWLock", "sessions that wait for memory or a flush of WAL"),
       ("IO", "sessions that wait for a disk"),
     ]
     return kinds.map { kind, name in
