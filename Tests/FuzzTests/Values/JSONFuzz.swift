@@ -34,8 +34,10 @@ import Testing
   ) -> Bool {
     switch (left, right) {
     case (.number(let left), .number(let right)): abs(left - right) <= share * abs(right)
-    // A double that is whole because it has no bits for the fraction of the text.
-    case (.integer(let left), .integer(let right)) where left.magnitude > 1 << 53 && share > 0:
+    // A double that is whole because it has no bits for the fraction of the text. Whole numbers that
+    // are written as such are mostly no doubles, and must be equal.
+    case (.integer(let left), .integer(let right))
+    where share > 0 && right.magnitude > 1 << 53 && Int64(exactly: Double(right)) == right:
       abs(Double(left) - Double(right)) <= share * abs(Double(right))
     case (.integer(let left), .number(let right)), (.number(let right), .integer(let left)):
       abs(Double(left) - right) <= share * abs(right)
