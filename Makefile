@@ -63,9 +63,10 @@ cost: ## instructions and allocations per event, compared; AGAINST=COMMIT, RECOR
 	@scripts/packages build cost
 	@scripts/cost $(if $(AGAINST),--against $(AGAINST)) $(if $(RECORD),--record) $(ARGS) -- $(RELEASE)
 
-chaos: build ## kills, pauses, restarts, refusals, locks, a full disk, and what held; ARGS="--for 60s --seed 7"
+chaos: build ## kills, pauses, refusals, a full disk, and what held; ARGS="--for 60s --seed 7", DECISIONS=1
 	@scripts/packages chaos
-	.build/release/ridepulse-chaos $(ARGS)
+	$(if $(DECISIONS),swift build $(FLAGS) --product ridepulse)
+	.build/release/ridepulse-chaos $(if $(DECISIONS),--debug-build .build/debug/ridepulse) $(ARGS)
 
 ha-test: build ## kills the primary of a Patroni cluster ten times; ARGS="--replication asynchronous --nodes 1"
 	@scripts/packages ha

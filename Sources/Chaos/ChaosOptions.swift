@@ -19,6 +19,9 @@ struct ChaosOptions {
   var wantsHelp = false
   /// The binary of an earlier release: the run upgrades from it and goes back.
   var previous: String?
+  /// A `ridepulse` of a debug build, which the nodes run: only there a ride can crash or stall its
+  /// decision.
+  var debugBuild: String?
   /// Fails Postgres over, instead of injecting other faults.
   var failovers: Failovers?
 
@@ -35,10 +38,12 @@ struct ChaosOptions {
   enum Part: String, CaseIterable, Sendable {
     case kill, pause, restart, faults, clock, starts
     case refusal, disk, locks, notify, rights, crowd, burst, reassign
+    case decisions, hour, handover, triggers, locales
   }
 
   static let help = """
-    Usage: ridepulse-chaos [--for DURATION] [--seed N] [--rides N] [--without PART]...
+    Usage: ridepulse-chaos [--for DURATION] [--seed N] [--rides N]
+                           [--without PART]... | [--only PART]... [--debug-build PATH]
                            [--full-notify-queue] [--previous PATH] [--keep]
            ridepulse-chaos --failovers N [--replication MODE] [--nodes 1|2]
                            [--seed N] [--rides N] [--keep]
@@ -57,6 +62,15 @@ struct ChaosOptions {
                              crowd                  one ride with 5,000 phones
                              burst                  one ride with 5,000 events
                              reassign               rides change their driver during outages
+                             decisions              rides crash or stall their decision
+                             hour                   Postgres' clock goes back an hour while a
+                                                    killed node holds rides
+                             handover               phones are signed out or change their owner
+                             triggers               an app's trigger updates its row again
+                             locales                phones and rides of unusual locales and zones
+      --only PART          leave out all other parts
+      --debug-build PATH   a ridepulse of a debug build, which the nodes run; without it, decisions
+                           are left out
       --full-notify-queue  fill the queue up to its 8 GB (on disk) at first, so that NOTIFY fails
       --previous PATH      the ridepulse of an earlier release: the run begins with it, migrates under
                            load, mixes both versions, and ends with it
@@ -80,14 +94,19 @@ struct ChaosOptions {
   init(_ words: [String]) throws(UsageError) {
     var rest = words[...]
     var given: Set<String> = []
+    var only: Set<Part> = []
     while let word = rest.popFirst() {
       given.insert(word)
       if Self.switches.contains(word) {
         turnOn(word)
+      } else if word == "--only" {
+        only.insert(try Self.part(word, of: &rest))
       } else {
         try set(word, to: &rest)
       }
     }
+    if !only.isEmpty { without.formUnion(Set(Part.allCases).subtracting(only)) }
+    if debugBuild == nil { without.insert(.decisions) }
     guard failovers != nil, let other = given.subtracting(Self.ofFailovers.union(Self.shared)).min()
     else { return }
     throw UsageError(text: "\(other) does not apply to a run with failovers; leave it out")
@@ -102,14 +121,20 @@ struct ChaosOptions {
   }
 
   private mutating func set(_ word: String, to rest: inout ArraySlice<String>) throws(UsageError) {
-    let known = Self.ofFailovers.union(["--for", "--seed", "--rides", "--without", "--previous"])
+    let known = Self.ofFailovers.union([
+      "--for", "--seed", "--rides", "--without", "--previous", "--debug-build",
+    ])
     guard known.contains(word) else { throw UsageError(text: "unknown argument \(word)") }
-    guard let value = rest.popFirst() else { throw UsageError(text: "\(word) needs a value") }
+    if word == "--without" {
+      without.insert(try Self.part(word, of: &rest))
+      return
+    }
+    let value = try Self.value(word, of: &rest)
     switch word {
     case "--for": duration = try Self.known(Duration(rideText: value), word, value)
-    case "--without": without.insert(try Self.known(Part(rawValue: value), word, value))
     case "--seed": seed = try Self.known(UInt64(value), word, value)
     case "--previous": previous = value
+    case "--debug-build": debugBuild = value
     case "--rides": rides = try Self.number(1...100_000, word, value)
     default:
       var run = failovers ?? Failovers()
@@ -120,6 +145,20 @@ struct ChaosOptions {
       }
       failovers = run
     }
+  }
+
+  private static func value(
+    _ word: String, of rest: inout ArraySlice<String>
+  ) throws(UsageError) -> String {
+    guard let value = rest.popFirst() else { throw UsageError(text: "\(word) needs a value") }
+    return value
+  }
+
+  private static func part(
+    _ word: String, of rest: inout ArraySlice<String>
+  ) throws(UsageError) -> Part {
+    let value = try value(word, of: &rest)
+    return try known(Part(rawValue: value), word, value)
   }
 
   private static func number(

@@ -33,7 +33,12 @@ enum ChaosRules {
       - name: requested
         app: driver
         on: requested
-        alert: { title: A ride waits }
+        alert:
+          title: A ride waits
+          body: >-
+            {{event.at | weekday}}, {{event.at | date}}, {{event.at | time}},
+            {{event.at | relative}}, {{ride.attributes.seats | currency: 'EUR'}},
+            {{ride.attributes.seats | plural: 'one=# seat|other=# seats'}}
         data: { ride_id: "{{ride.id}}", driver: "{{ride.attributes.driver_name}}" }
         expires: 20s
 
@@ -129,7 +134,7 @@ enum ChaosRules {
         app: customer
         on: note_added
         alert: { title: "Note {{event.data.number}}" }
-        data: { ride_id: "{{ride.id}}" }
+        data: { ride_id: "{{ride.id}}", customer: "{{ride.customer_id}}" }
         expires: 5m
 
       - name: rolled-back

@@ -61,6 +61,7 @@ struct ChaosRun {
     let session = try PostgresSession(conninfo: cluster.url())
     try await migrate(session)
     try await setup.prepare(session)
+    if !options.without.contains(.triggers) { try await session.script(Booking.attach) }
     for script in volume.map({ LedgerVolume.script(path: $0.path) }) ?? [] {
       try await session.script(script)
     }
@@ -73,6 +74,7 @@ struct ChaosRun {
       program: upgrade?.previous, conninfo: cluster.url(), outages: outages)
     for node in nodes { try await node.start() }
     try await injectFaults(into: nodes, queue)
+    if !options.without.contains(.hour) { try clock?.makeAllDue() }
     Console.print("faults off, both nodes running; waiting for the last verdict")
     let evidence = try await setup.evidence(session, of: nodes)
     return ChaosReport(evidence, ChaosReport.invariants(of: evidence)).print()
@@ -101,6 +103,7 @@ struct ChaosRun {
     return nodes.map { node in PlannedFault { try await $0.disturb(node) } } + [
       PlannedFault(.restart) { try await $0.restart(cluster, ledgerOn: volume) },
       PlannedFault(.clock) { if let clock { try await $0.step(clock) } },
+      PlannedFault(.hour) { if let clock { try await $0.goBackAnHour(clock, nodes) } },
       PlannedFault(.faults) { try await $0.setFaults(of: simulator) },
       PlannedFault { try await $0.takeDown(nodes) },
       PlannedFault(.refusal) { try await $0.refuseRides() },
@@ -113,6 +116,9 @@ struct ChaosRun {
       PlannedFault(.crowd) { try await $0.notifyCrowd() },
       PlannedFault(.burst) { try await $0.commitBursts() },
       PlannedFault(.reassign) { try await $0.reassignDrivers() },
+      PlannedFault(.decisions) { try await $0.poisonRides() },
+      PlannedFault(.handover) { try await $0.handOverPhones(simulator) },
+      PlannedFault(.triggers) { try await $0.writeBookings() },
       PlannedFault {
         guard let upgrade else { return }
         try await $0.upgrade(nodes, upgrade, ledgerOn: volume, log: log)

@@ -27,6 +27,20 @@ struct Incident: Sendable {
     case migration = "migration to the next schema"
     case upgrade = "other version of the program"
     case reassignment = "change of a driver during an outage"
+    case poisonedRide = "ride that crashes or stalls its decision"
+    case crash = "end of a node by a ride's decision"
+    case departure = "sign-out or handover of a phone"
+    case booking = "row that a trigger of the app updates again"
+
+    /// Whether pushes of any ride may wait during the incident.
+    var delaysOthers: Bool {
+      switch self {
+      case .start, .unpark, .crowd, .burst, .reassignment, .poisonedRide, .crash, .departure,
+        .booking:
+        false
+      default: true
+      }
+    }
 
     /// Whether settlements fail or wait during the incident.
     var disturbsSettling: Bool {
@@ -52,9 +66,24 @@ struct Incident: Sendable {
   }
 }
 
+/// A phone that was signed out, or registered for another owner.
+struct Departure: Sendable {
+  let token: String
+  let owner: String
+  /// When the transaction had committed, in seconds since 1970.
+  let at: Double
+}
+
 /// Records incidents and the violations that are detected during the run.
 final class IncidentLog: Sendable {
-  private let state = Mutex((incidents: [Incident](), violations: [String]()))
+  private struct State {
+    var incidents: [Incident] = []
+    var violations: [String] = []
+    var departures: [Departure] = []
+    var poisonedRides = 0
+  }
+
+  private let state = Mutex(State())
 
   /// The wall clock in seconds since 1970, as in the simulator's record.
   static var now: Double { Date().timeIntervalSince1970 }
@@ -64,6 +93,18 @@ final class IncidentLog: Sendable {
       $0.incidents.append(Incident(kind: kind, from: from, to: to ?? from, detail: detail))
     }
   }
+
+  func record(_ departure: Departure) {
+    state.withLock { $0.departures.append(departure) }
+    record(.departure, from: departure.at, departure.owner)
+  }
+
+  var departures: [Departure] { state.withLock { $0.departures } }
+
+  /// Counts rides that are about to end the node that decides them.
+  func recordPoisonedRide() { state.withLock { $0.poisonedRides += 1 } }
+
+  var poisonedRides: Int { state.withLock { $0.poisonedRides } }
 
   func recordViolation(_ text: String) {
     state.withLock { $0.violations.append(text) }

@@ -15,7 +15,7 @@ struct RunSetup {
 
   init(_ options: ChaosOptions) throws {
     self.options = options
-    program = try ServiceBinary.path()
+    program = try options.debugBuild ?? ServiceBinary.path()
     directory = NSTemporaryDirectory() + "ridepulse-chaos-\(UUID().uuidString)"
     let rules = directory + "/rules"
     try FileManager.default.createDirectory(atPath: rules, withIntermediateDirectories: true)
@@ -57,8 +57,9 @@ struct RunSetup {
       let share = options.rides / names.count + (index < options.rides % names.count ? 1 : 0)
       return try Producer(
         name: name, conninfo: conninfo, rides: share,
-        hasStarts: !options.without.contains(.starts), seed: numbers.next(), incidents: incidents,
-        commits: commits)
+        hasStarts: !options.without.contains(.starts),
+        regions: options.without.contains(.locales) ? .usual : .unusual, seed: numbers.next(),
+        incidents: incidents, commits: commits)
     }
   }
 

@@ -6,7 +6,7 @@ import RideCore
 struct WorkDrain {
   let session: PostgresSession
   let incidents: IncidentLog
-  /// Rides that the ledger refused for a while, which may be parked.
+  /// Rides that the ledger refused for a while, or that ended a node, which may be parked.
   let refused: Set<String>
   /// The path of the simulator's record.
   let records: String
@@ -16,7 +16,9 @@ struct WorkDrain {
     self.session = session
     self.incidents = incidents
     self.records = records
-    refused = Set(incidents.incidents.filter { $0.kind == .refusal }.map(\.detail))
+    refused = Set(
+      incidents.incidents.filter { $0.kind == .refusal || $0.kind == .poisonedRide }
+        .map(\.detail))
   }
 
   private static let open = Statement(
@@ -55,7 +57,7 @@ struct WorkDrain {
     incidents.recordViolation("work is left after \(limit.rideText): \(left)")
   }
 
-  /// Unparks all rides; only those that the ledger refused may have been parked.
+  /// Unparks all rides; only those that the ledger refused or that ended a node may be parked.
   private func unparkAll() async throws {
     guard let rows = try? await session.run([Call(Self.unpark)])[0] else { return }
     for row in 0..<rows.rowCount {

@@ -26,4 +26,14 @@ struct ChaosOptionsTests {
     let error = #expect(throws: ChaosOptions.UsageError.self) { _ = try ChaosOptions(words) }
     #expect(error?.text.hasPrefix(message) == true)
   }
+
+  @Test func `only leaves out all other parts`() throws {
+    let options = try ChaosOptions(["--only", "kill", "--only", "triggers"])
+    #expect(options.without == Set(ChaosOptions.Part.allCases).subtracting([.kill, .triggers]))
+  }
+
+  @Test func `decisions need a debug build`() throws {
+    #expect(try ChaosOptions([]).without == [.decisions])
+    #expect(try ChaosOptions(["--debug-build", "ridepulse"]).without == [])
+  }
 }

@@ -4,7 +4,8 @@ import Foundation
 ///
 /// It can be changed while the server runs, but only ahead of the machine's clock and back to it:
 /// the simulator uses the machine's clock, so a push that is still valid by a slower database clock
-/// would arrive late.
+/// would arrive late. After a step back of an hour, retries that were due by the clock before it are
+/// due in an hour: `makeAllDue` ends a run with such steps.
 struct FakeDatabaseClock: Sendable {
   private let file: String
   private let library: String
@@ -30,6 +31,12 @@ struct FakeDatabaseClock: Sendable {
       "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_RESET": "1",
     ]
   }
+
+  /// The length of the longest step, in seconds.
+  static let hour = 3_600
+
+  /// Sets the clock further ahead than any step of the run did.
+  func makeAllDue() throws { try set(ahead: 2 * Self.hour) }
 
   /// Sets the clock this many seconds ahead; every server process adopts the change within a second.
   func set(ahead seconds: Int) throws {

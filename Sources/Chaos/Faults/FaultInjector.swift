@@ -153,18 +153,6 @@ struct FaultInjector {
     }
   }
 
-  /// Sets Postgres' clock ahead and back, by less and by more than a lease.
-  mutating func step(_ clock: FakeDatabaseClock) async throws {
-    while try await rest(Int.random(in: 8_000...30_000, using: &numbers)) {
-      let ahead =
-        Int.random(in: 0..<3, using: &numbers) == 0 ? 0 : Int.random(in: 1...40, using: &numbers)
-      try clock.set(ahead: ahead)
-      incidents.record(.clockStep, from: IncidentLog.now, "to \(ahead) s ahead")
-    }
-    try clock.set(ahead: 0)
-    incidents.record(.clockStep, from: IncidentLog.now, "to 0 s ahead")
-  }
-
   /// Sets faults of the simulator, with intervals without faults.
   mutating func setFaults(of simulator: SimulatorControl) async throws {
     while try await rest(Int.random(in: 300...2_000, using: &numbers)) {

@@ -58,7 +58,9 @@ actor Node {
 
   private func recordEnd(of process: ChildProcess) {
     let status = process.ending?.status ?? 0
-    if isServing {
+    if isServing, incidents.poisonedRides > 0 {
+      incidents.record(.crash, from: IncidentLog.now, name)
+    } else if isServing {
       incidents.recordViolation(
         "\(name) ended by itself with status \(status); see the end of \(log)")
     } else {

@@ -67,7 +67,7 @@ extension FaultInjector {
     try await runner.perform(ride.end(), of: ride.id)
   }
 
-  private func isParked(
+  func isParked(
     _ ride: String, by limit: ContinuousClock.Instant, _ admin: AdminSession
   ) async throws -> Bool {
     while ContinuousClock.now < limit {

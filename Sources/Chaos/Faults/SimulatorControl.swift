@@ -42,6 +42,13 @@ struct SimulatorFault: Sendable {
     json = #"{"match": {"every": \#(every)}, "action": {\#(action)}, "times": \#(times)}"#
   }
 
+  private init(json: String) { self.json = json }
+
+  /// Delays the answers to the pushes of one phone.
+  static func delay(of token: String) -> SimulatorFault {
+    SimulatorFault(json: #"{"match": {"token": "\#(token)"}, "action": {"delay_ms": 300}}"#)
+  }
+
   /// Returns one or two faults to be active together.
   static func some(_ numbers: inout SeededGenerator) -> [SimulatorFault] {
     (0..<Int.random(in: 1...2, using: &numbers)).map { _ in one(&numbers) }

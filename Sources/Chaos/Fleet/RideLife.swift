@@ -3,7 +3,7 @@ import RideCore
 /// A change that a ride service writes; a transaction has one or more.
 enum Step: Sendable {
   /// Creates a ride, whose attributes name the driver.
-  case request(customer: String, driver: String?)
+  case request(customer: String, driver: String?, zone: String = "UTC")
   case state(String)
   /// Changes the estimated time of arrival.
   case eta(Int)
@@ -13,7 +13,14 @@ enum Step: Sendable {
   /// Emits this many events at once, half of them for a rule with a collapse ID.
   case burst(Int)
   /// Registers a phone; a new token of the same installation replaces the old one.
-  case phone(app: String, owner: String, token: String, installation: String? = nil)
+  case phone(
+    app: String, owner: String, token: String, installation: String? = nil, locale: String? = nil)
+  /// Signs a phone out.
+  case signOut(app: String, token: String)
+  /// Sets one of the ride's attributes, or removes it.
+  case attribute(String, String?)
+  /// Inserts a row of an attached table, or updates its state.
+  case booking(state: String, customer: String)
   /// Registers numbered phones of one owner.
   case phones(app: String, owner: String, numbers: ClosedRange<Int>)
   /// Reports a card's update token.
@@ -24,9 +31,10 @@ enum Step: Sendable {
   /// The number of events that the step causes, without those of registered cards.
   var events: Int {
     switch self {
-    case .request, .state, .eta, .driver, .emit: 1
+    case .request, .state, .eta, .driver, .emit, .attribute: 1
     case .burst(let count): count
-    case .phone, .phones, .card, .startToken: 0
+    // How many events a booking makes depends on the triggers of its table.
+    case .phone, .phones, .card, .startToken, .signOut, .booking: 0
     }
   }
 
@@ -45,6 +53,7 @@ struct RideLife: Sendable {
   private var driver: String
   private let kind: CardKind
   private let hasStarts: Bool
+  private let regions: Regions
   private var numbers: SeededGenerator
   private var phase = 0
   private var count = 0
@@ -60,9 +69,10 @@ struct RideLife: Sendable {
     "ride_completed",
   ]
 
-  init(id: String, hasStarts: Bool, seed: UInt64) {
+  init(id: String, hasStarts: Bool, regions: Regions, seed: UInt64) {
     self.id = id
     self.hasStarts = hasStarts
+    self.regions = regions
     numbers = SeededGenerator(seed: seed)
     customer = "customer-\(id)"
     driver = "driver-\(id)-0"
@@ -107,7 +117,8 @@ struct RideLife: Sendable {
     count = 1
     var steps = [phone("customer"), phone("driver")]
     if kind == .byPush || number(0...3) == 0 { steps += startToken() }
-    steps.append(.request(customer: customer, driver: driver))
+    steps.append(
+      .request(customer: customer, driver: driver, zone: regions.zone(using: &numbers)))
     if kind == .ofApp { steps.append(card()) }
     return steps
   }
@@ -136,7 +147,7 @@ struct RideLife: Sendable {
   private mutating func phone(_ app: String) -> Step {
     .phone(
       app: app, owner: app == "customer" ? customer : driver,
-      token: RandomToken.make(words: 4, &numbers))
+      token: RandomToken.make(words: 4, &numbers), locale: regions.locale(using: &numbers))
   }
 
   private mutating func number(_ range: ClosedRange<Int>) -> Int {

@@ -30,6 +30,16 @@ final class StepRunner: Sendable {
       event_id bigint primary key, ride_id text not null, event text, driver_id text);
     create table chaos.cards (token text primary key, activity_id text not null);
     create table chaos.gone (token text primary key, since timestamptz not null);
+    create table chaos.bookings (id text primary key, state text, customer_id text);
+    -- Its name sorts before the triggers of ridepulse.watch: they see the second update first.
+    create function chaos.depart() returns trigger language plpgsql as $$
+    begin
+      update chaos.bookings set state = 'driver_en_route' where id = new.id;
+      return null;
+    end
+    $$;
+    create trigger a_depart after insert or update on chaos.bookings
+    for each row when (new.state = 'driver_assigned') execute function chaos.depart();
     create function chaos.refuse() returns trigger language plpgsql as $$
     begin
       raise exception 'refused by a trigger of the app' using errcode = tg_argv[0];
@@ -47,8 +57,9 @@ final class StepRunner: Sendable {
   private static let request = Statement(
     name: "chaos_request",
     sql: """
-      insert into ridepulse.rides (id, state, customer_id, driver_id, attributes)
-      values ($1, 'requested', $2, $3, jsonb_build_object('driver_name', $3::text))
+      insert into ridepulse.rides (id, state, customer_id, driver_id, time_zone, attributes)
+      values ($1, 'requested', $2, $3, $4,
+        jsonb_build_object('driver_name', $3::text, 'seats', 3))
       """)
   private static let state = Statement(
     name: "chaos_state", sql: "update ridepulse.rides set state = $2 where id = $1")
@@ -69,7 +80,22 @@ final class StepRunner: Sendable {
     name: "chaos_emit", sql: "select ridepulse.emit($2, $1, $3::jsonb)")
   private static let phone = Statement(
     name: "chaos_phone",
-    sql: "select ridepulse.register_device($1, $2, $3, installation_id => $4)")
+    sql: "select ridepulse.register_device($1, $2, $3, installation_id => $4, locale => $5)")
+  private static let signOut = Statement(
+    name: "chaos_sign_out", sql: "select ridepulse.unregister_device($1, $2)")
+  private static let attribute = Statement(
+    name: "chaos_attribute",
+    sql: """
+      update ridepulse.rides set attributes = case when $3::text is null then attributes - $2
+        else attributes || jsonb_build_object($2::text, $3::text) end
+      where id = $1
+      """)
+  private static let booking = Statement(
+    name: "chaos_booking",
+    sql: """
+      insert into chaos.bookings (id, state, customer_id) values ($1, $2, $3)
+      on conflict (id) do update set state = excluded.state
+      """)
   private static let phones = Statement(
     name: "chaos_phones",
     sql: """
@@ -167,14 +193,19 @@ final class StepRunner: Sendable {
 
   private func calls(for step: Step, of ride: String) -> [Call] {
     switch step {
-    case .request(let customer, let driver): [Call(Self.request, [ride, customer, driver])]
+    case .request(let customer, let driver, let zone):
+      [Call(Self.request, [ride, customer, driver, zone])]
     case .state(let state): [Call(Self.state, [ride, state])]
     case .eta(let epoch): [Call(Self.eta, [ride, "\(epoch)"])]
     case .driver(let driver, let state): [Call(Self.driver, [ride, driver, state])]
     case .emit(let event, let data): [Call(Self.emit, [ride, event, data])]
     case .burst(let count): [Call(Self.burst, [ride, "\(count)"])]
-    case .phone(let app, let owner, let token, let installation):
-      [Call(Self.phone, [app, owner, token, installation ?? owner])]
+    case .phone(let app, let owner, let token, let installation, let locale):
+      [Call(Self.phone, [app, owner, token, installation ?? owner, locale])]
+    case .signOut(let app, let token): [Call(Self.signOut, [app, token])]
+    case .attribute(let name, let value): [Call(Self.attribute, [ride, name, value])]
+    case .booking(let state, let customer):
+      [Call(Self.booking, [String(ride.dropFirst(Booking.prefix.count)), state, customer])]
     case .phones(let app, let owner, let numbers):
       [Call(Self.phones, [app, owner, "\(numbers.lowerBound)", "\(numbers.upperBound)"])]
     case .card(let activity, let owner, let token, let frequent):

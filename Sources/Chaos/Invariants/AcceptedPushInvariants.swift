@@ -80,7 +80,8 @@ struct RepeatCauses {
     let between = first.at - 0.5...second.at + 0.5
     for incident in incidents {
       switch incident.kind {
-      case .kill where incident.detail == first.node && between.contains(incident.from):
+      case .kill where incident.detail == first.node && between.contains(incident.from),
+        .crash where incident.detail == first.node && between.contains(incident.from):
         return "the node was killed"
       case .pause where isPastLease(incident, first, second),
         .longPause where isPastLease(incident, first, second):
@@ -191,7 +192,9 @@ struct LostAnswers {
     for incident in incidents where incident.from >= arrival.at - 0.5 {
       if incident.from > arrival.at + Self.reach { break }
       switch incident.kind {
-      case .kill where incident.detail == arrival.node: return "the node was killed"
+      case .kill where incident.detail == arrival.node,
+        .crash where incident.detail == arrival.node:
+        return "the node was killed"
       case .pause where incident.detail == arrival.node,
         .longPause where incident.detail == arrival.node:
         return "the node was paused"

@@ -23,6 +23,8 @@ struct Arrival: Sendable {
   let ride: String
   /// The driver that the payload of a driver's push names.
   let driver: String?
+  /// The customer that the payload of a note names.
+  let customer: String?
   /// The body of an alert; nil if it is a localized one or there is none.
   let body: String?
   /// The node that sent the push.
@@ -65,6 +67,7 @@ struct Arrival: Sendable {
     timestamp = text("payload", "aps", "timestamp").flatMap { Int64($0) }
     ride = text("payload", "ride_id") ?? ""
     driver = text("payload", "driver")
+    customer = text("payload", "customer")
     body = text("payload", "aps", "alert", "body")
     collapseID = text("headers", "apns-collapse-id") ?? ""
     let topic = text("headers", "apns-topic") ?? ""
@@ -108,6 +111,8 @@ struct LedgerRow: Sendable {
   let reason: String?
   let attempts: Int
   let cardEvent: String?
+  /// When the event was committed, in seconds since 1970.
+  let occurredAt: Double
   let finishedAt: Double
   let app: String
   /// The ID of the phone's row; nil if no phone was found.

@@ -118,7 +118,7 @@ extension Evidence {
 
   private static let ledgerQuery = """
     select ride_id, apns_id, event_id, event, rule, push_type, status, reason, attempts,
-      card_event, extract(epoch from finished_at), app, device_id
+      card_event, extract(epoch from occurred_at), extract(epoch from finished_at), app, device_id
     from ridepulse.ledger order by created_at
     """
   private static let eventQuery = "select event_id, ride_id, event, driver_id from chaos.events"
@@ -172,8 +172,8 @@ extension Evidence {
         rule: result.string(row, 4) ?? "", pushType: result.string(row, 5) ?? "",
         status: result.string(row, 6) ?? "", reason: result.string(row, 7),
         attempts: Int(result.int64(row, 8) ?? 0), cardEvent: result.string(row, 9),
-        finishedAt: result.double(row, 10) ?? 0, app: result.string(row, 11) ?? "",
-        phone: result.int64(row, 12))
+        occurredAt: result.double(row, 10) ?? 0, finishedAt: result.double(row, 11) ?? 0,
+        app: result.string(row, 12) ?? "", phone: result.int64(row, 13))
     }
   }
 
