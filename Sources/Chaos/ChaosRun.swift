@@ -103,7 +103,7 @@ struct ChaosRun {
     return nodes.map { node in PlannedFault { try await $0.disturb(node) } } + [
       PlannedFault(.restart) { try await $0.restart(cluster, ledgerOn: volume) },
       PlannedFault(.clock) { if let clock { try await $0.step(clock) } },
-      PlannedFault(.hour) { if let clock { try await $0.goBackAnHour(clock, nodes) } },
+      PlannedFault(.hour) { if let clock { try await $0.goBackAnHour(clock, nodes, simulator) } },
       PlannedFault(.faults) { try await $0.setFaults(of: simulator) },
       PlannedFault { try await $0.takeDown(nodes) },
       PlannedFault(.refusal) { try await $0.refuseRides() },

@@ -17,14 +17,22 @@ extension FaultInjector {
   /// Sets Postgres' clock back by an hour while a killed node holds rides.
   ///
   /// The leases that it took last for an hour by the clock after the step.
-  mutating func goBackAnHour(_ clock: FakeDatabaseClock, _ nodes: [Node]) async throws {
+  ///
+  /// - Parameter simulator: delays answers, so that the node holds rides; other faults may replace
+  ///   that.
+  mutating func goBackAnHour(
+    _ clock: FakeDatabaseClock, _ nodes: [Node], _ simulator: SimulatorControl
+  ) async throws {
     while try await rest(Int.random(in: 20_000...40_000, using: &numbers)) {
       try clock.set(ahead: FakeDatabaseClock.hour)
       incidents.record(.clockStep, from: IncidentLog.now, "to \(FakeDatabaseClock.hour) s ahead")
       _ = try await rest(3_000)
+      if without.contains(.faults) { try await simulator.set([.delay(.seconds(3))]) }
+      _ = try await rest(2_000)
       await nodes[Int.random(in: 0..<nodes.count, using: &numbers)].kill9(downFor: .seconds(2))
       try clock.set(ahead: 0)
       incidents.record(.clockStep, from: IncidentLog.now, "to 0 s ahead")
+      if without.contains(.faults) { try await simulator.set([]) }
       try await waitForLeases()
     }
   }
@@ -39,6 +47,8 @@ extension FaultInjector {
   /// Waits until no such lease holds a ride; other faults may delay that.
   private mutating func waitForLeases() async throws {
     let admin = try admin()
+    // Each process of Postgres adopts the step within a second.
+    try await Task.sleep(for: .seconds(2))
     let limit = ContinuousClock.now + .seconds(120)
     while let rides = try await admin.value(Self.leased) {
       if ContinuousClock.now > limit {

@@ -44,9 +44,12 @@ struct SimulatorFault: Sendable {
 
   private init(json: String) { self.json = json }
 
-  /// Delays the answers to the pushes of one phone.
-  static func delay(of token: String) -> SimulatorFault {
-    SimulatorFault(json: #"{"match": {"token": "\#(token)"}, "action": {"delay_ms": 300}}"#)
+  /// Delays the answers to all pushes, or to those of one phone.
+  static func delay(_ delay: Duration, of token: String? = nil) -> SimulatorFault {
+    let match = token.map { #""token": "\#($0)""# } ?? ""
+    let milliseconds = delay.microseconds / 1_000
+    return SimulatorFault(
+      json: #"{"match": {\#(match)}, "action": {"delay_ms": \#(milliseconds)}}"#)
   }
 
   /// Returns one or two faults to be active together.
