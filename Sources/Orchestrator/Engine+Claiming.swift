@@ -29,6 +29,10 @@ extension Engine {
         let limit = await waitForCapacity()
         let claim = try await claim(limit: limit, asleep: false)
         recordClaim(claim)
+        if claim.hasLostClaims {
+          try await claimLostApart()
+          continue
+        }
         if claim.rides.isEmpty, claim.released == 0, try await finishInFlight() { return }
       } catch {
         if !halveClaimSize(after: error) { throw error }
@@ -74,11 +78,24 @@ extension Engine {
     beginTurn(.claiming)
     let claim = try await claim(limit: limit, asleep: asleep)
     recordClaim(claim)
+    if claim.hasLostClaims { try await claimLostApart() }
     let held = state.withLock { $0.inFlight.count }
     if restDetector.claimed(claim.rides.count, held: held, at: time.uptime()) { parts.onRest() }
     return pollPolicy.claimed(
       claim.rides.count, of: claim.released > 0 ? claim.rides.count : limit,
       untilDue: claim.nextDue.map { $0 - claim.now })
+  }
+
+  /// Claims rides whose last claim ended with its node, once no other ride is in flight: what is in
+  /// flight when a node ends waits for the lease.
+  private func claimLostApart() async throws {
+    let limit = time.uptime() + settings.apartWithin
+    while state.withLock({ $0.inFlight.count > 0 }), time.uptime() < limit, !isStopping {
+      await capacitySignal.wait(atMost: limit - time.uptime(), on: parts.clock)
+    }
+    if isStopping || isHalted { return }
+    beginTurn(.claiming)
+    try await claimLost()
   }
 
   /// Waits while settlements fail: nothing is claimed that could not be settled.

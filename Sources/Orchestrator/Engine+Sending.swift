@@ -5,12 +5,25 @@ import Synchronization
 extension Engine {
   /// Claims rides, decides them, and submits their pushes to the transport.
   func claim(limit: Int, asleep: Bool) async throws -> Claim {
+    try await handle { try await parts.store.claim(limit: limit, asleep: asleep) }
+  }
+
+  /// Claims rides whose last claim ended with its node, apart from others: one of them may end this
+  /// node, too.
+  func claimLost() async throws {
+    let lost = try await handle(isLost: true) { try await parts.store.claimLost() }
+    if lost.hasLostClaims { claimSignal.notify() }
+  }
+
+  private func handle(
+    isLost: Bool = false, _ claim: () async throws -> Claim
+  ) async throws -> Claim {
     let (claimNumber, configuration) = state.withLock { state in
       state.claims += 1
       return (state.claims, state.configuration)
     }
     let requestedAt = time.uptime()
-    let claim = try await parts.store.claim(limit: limit, asleep: asleep)
+    let claim = try await claim()
     record(ahead: time.record(claim.now, requestedAt: requestedAt))
     if claim.rides.isEmpty { return claim }
     if isHalted {
@@ -24,7 +37,8 @@ extension Engine {
       (ride.claim, decide(ride.view, by: configuration, now: now))
     }
     logUnknownWords(decisions)
-    let blocked = await journal(decisions, now: now)
+    let gone = isLost ? try await parts.store.recordDecided(decisions.map(\.0)) : []
+    let blocked = await journal(decisions, now: now).union(gone.map(\.rideID))
     let passed = time.uptime() - requestedAt
     if passed > settings.sendWithin {
       // The machine or the database was suspended: other nodes may claim these rides when their

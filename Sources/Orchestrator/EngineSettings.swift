@@ -16,6 +16,8 @@ package struct EngineSettings: Sendable {
   package var followWithin: Duration = .seconds(5)
   /// The difference between this machine's clock and the database's that causes a warning.
   package var toleratedSkew: Duration = .seconds(30)
+  /// How long rides whose last claim ended with its node wait until no other ride is in flight.
+  package var apartWithin: Duration = .seconds(1)
   /// How often writing a ride's journal is attempted before the ride is left to its lease.
   package var journalAttempts = 6
   /// How long a graceful stop waits for the outcomes of pushes.

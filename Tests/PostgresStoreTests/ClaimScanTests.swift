@@ -195,7 +195,10 @@ import Testing
     async throws
   {
     let plan = try await genericPlan(
-      of: ClaimStatements.claim, ClaimStatements.plannedOnce, parameters: 12)
+      of: ClaimStatements.claim, ClaimStatements.plannedOnce, parameters: 12
+    )
+    // Empty, unless a node has ended while it held rides.
+    .filter { !$0.contains("lost_claims") }
     #expect(wholeScans(plan).allSatisfy { $0.contains("agenda_due") }, "\(wholeScans(plan))")
     #expect(!plan.contains { $0.contains("Seq Scan") })
     let modes = try await session.run([

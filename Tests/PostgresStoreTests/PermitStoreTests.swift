@@ -225,7 +225,7 @@ import Testing
     #expect(without.optOuts.isEmpty && without.phones.count == 2)
     // The card makes the ride due.
     #expect(without.events.map(\.name).contains("preference_changed"))
-    try await session.script("update ridepulse.agenda set leased_until = now()")
+    try await session.script("update ridepulse.agenda set leased_until = '-infinity'")
     let view = try #require(
       try await store("t", "2").claim(limit: 1, asleep: false).rides.first?.view)
     #expect(view.optOuts == [OptOut(app: .customer, owner: "c", topic: "off")])

@@ -35,7 +35,8 @@ import Testing
   @Test func `a lease that ended marks every later claim, until one settles`() async throws {
     #expect(try await !claim(by: first).view.isTakenOver)
     try await endLease()
-    let taken = try await claim(by: second)
+    #expect(try await second.claim(limit: 10, asleep: false).hasLostClaims)
+    let taken = try #require(try await second.claimLost().rides.first)
     #expect(taken.view.isTakenOver)
     // Released unread: the next claim must find it taken over, too.
     try await second.release([taken.claim])

@@ -11,6 +11,8 @@ struct ClaimReader {
   private var claimedTo: Int64?
   private var lowestDue: Timestamp?
   private(set) var claims: [RideClaim] = []
+  /// Whether rides of lost claims wait for a claim of their own.
+  private(set) var hasLostClaims = false
   private var memos: [Memo] = []
   var rows = RideRows()
 
@@ -29,6 +31,7 @@ struct ClaimReader {
     lowestEvent = rows[0, columns.lowestEvent]
     claimedTo = rows[0, columns.claimedTo]
     lowestDue = rows[0, columns.lowestDue]
+    hasLostClaims = rows[0, columns.hasLostClaims] == true
     if let system = rows[0, columns.systemIdentifier], let timeline = rows[0, columns.timeline] {
       report = PlaceMonitor.Report(
         place: ServerPlace(systemIdentifier: system, timeline: timeline),

@@ -24,6 +24,8 @@ struct ClaimColumns: Sendable {
   let mayClaim: ResultColumn<Bool>
   /// Whether the database and all apps of this service are pinned.
   let isPinned: ResultColumn<Bool>
+  /// Whether rides wait for `LostClaimStatements.claim`.
+  let hasLostClaims: ResultColumn<Bool>
   let sql: String
 
   static let all = ClaimColumns()
@@ -44,6 +46,7 @@ struct ClaimColumns: Sendable {
     timeline = list.integer("timeline::bigint")
     mayClaim = list.boolean("may_claim")
     isPinned = list.boolean("is_pinned")
+    hasLostClaims = list.boolean("has_lost_claims")
     sql = list.sql
   }
 }
@@ -87,6 +90,12 @@ enum ClaimStatements {
   /// A ride is looked up by its ID once, and by its ctid after that: while dead rows cannot be
   /// removed, each lookup by ID passes all former versions of the row. A ride whose row moves
   /// meanwhile waits for the next claim.
+  ///
+  /// A fifth of the claim is for the newest events: behind a long backlog, a ride that changes now
+  /// would otherwise wait until the backlog is gone.
+  ///
+  /// A ride whose holder let its lease run out is not claimed. It may have ended that node, and
+  /// waits in `lost_claims` for a claim of its own.
   static let claim = Statement(
     name: "claim",
     sql: """
@@ -105,30 +114,57 @@ enum ClaimStatements {
         from ridepulse.events e left join lateral (
           select a.ctid as place, a.leased_until from ridepulse.agenda a
           where a.ride_id = e.ride_id offset 0) a on true
-        where e.id >= $6::bigint and (a.leased_until > now()) is not true
+        where e.id >= $6::bigint and (\(held("$5"))) is not true
           and (select may_claim from here)
-        order by e.id limit $4::bigint
+        order by e.id limit $4::bigint - $4::bigint / 5
+      ), newest as materialized (
+        -- The last events, if there are more than those.
+        select n.id, n.ride_id, a.place
+        from (
+          select e.id, e.ride_id from ridepulse.events e
+          where e.id > (select max(id) from oldest)
+            and (select count(*) from oldest) >= $4::bigint - $4::bigint / 5
+          order by e.id desc limit $4::bigint) n
+        left join lateral (
+          select a.ctid as place, a.leased_until from ridepulse.agenda a
+          where a.ride_id = n.ride_id offset 0) a on true
+        where (\(held("$5"))) is not true
+        order by n.id desc limit $4::bigint / 5
       ), waiting as materialized (
-        select distinct ride_id, place from oldest
+        select ride_id, place from oldest union select ride_id, place from newest
       ), due as materialized (
         -- Rides whose due time has come.
-        select ctid as place, due_at from ridepulse.agenda
-        where due_at >= \(dueFloor) and due_at <= now() and leased_until <= now()
+        select ctid as place, due_at from ridepulse.agenda a
+        where due_at >= \(dueFloor) and due_at <= now() and not (\(held("$5")))
           and (select may_claim from here)
         order by due_at limit $4::bigint
       ), listed as materialized (
         select place from waiting where place is not null union select place from due
       ), free as materialized (
         -- Locks those that no other node holds or is claiming now.
-        select a.ctid as place, a.node is not null as is_taken_over from ridepulse.agenda a
-        where a.leased_until <= now()
+        select a.ctid as place, a.ride_id, a.fence, a.node is not null as is_taken_over,
+          a.node is not null and a.leased_until > '-infinity' as is_lost
+        from ridepulse.agenda a
+        where not (\(held("$5")))
           and a.ctid = any (array(select place from listed limit $4::bigint))
         for update skip locked
+      ), lost as (
+        -- Their next claim counts this one, unless it was settled since it was counted.
+        insert into ridepulse.lost_claims as l (ride_id, fence, claims)
+        select ride_id, fence, 1 from free where is_lost
+        on conflict (ride_id) do update set fence = excluded.fence, is_waiting = true,
+          claims = case when l.fence <> excluded.fence then 1
+            else l.claims + (not l.is_waiting)::integer end,
+          lost_at = case when l.fence <> excluded.fence then excluded.lost_at else l.lost_at end
+      ), set_aside as (
+        update ridepulse.agenda a
+        set leased_until = now() + $5::bigint * interval '1 millisecond'
+        from free where a.ctid = free.place and free.is_lost
       ), renewed as (
         -- Leases rides that are on the agenda.
         update ridepulse.agenda a set node = $9::uuid, fence = nextval('ridepulse.fence'),
           leased_until = now() + $5::bigint * interval '1 millisecond'
-        from free where a.ctid = free.place
+        from free where a.ctid = free.place and not free.is_lost
         returning a.ride_id, a.fence, a.ctid as place, a.memo, free.is_taken_over
       ), opened as (
         -- Puts rides with a first event on the agenda.
@@ -153,13 +189,15 @@ enum ClaimStatements {
              select from ridepulse.agenda a
              where a.ride_id = e.ride_id and a.leased_until = 'infinity' offset 0)
            order by e.id limit 1) end as lowest_event,
-          case when (select count(*) from oldest) >= $4::bigint
+          case when (select count(*) from oldest) >= $4::bigint - $4::bigint / 5
               and (select count(*) from claimed) = (select count(*) from listed)
                 + (select count(*) from waiting where place is null)
             then (select max(id) from oldest) end as claimed_to,
           case when $8::boolean then (select due_at from ridepulse.agenda
            where due_at >= \(dueFloor) and leased_until < 'infinity'
            order by due_at limit 1) end as lowest_due,
+          \(LostClaimStatements.exist("$5")) or exists (select from free where is_lost)
+            as has_lost_claims,
           here.*
         from here left join claimed on true
         offset 0
@@ -181,6 +219,17 @@ enum ClaimStatements {
          where due_at < \(SQLTime.timestamp("$2::bigint")) and leased_until < 'infinity'
          order by due_at limit 1)
       """)
+
+  /// The condition under which a row `a` of the agenda is leased; $N is the lease in milliseconds.
+  ///
+  /// A lease that ends later than any node could have set is from before the database's clock went
+  /// back: it would last for as long as that step.
+  static func held(_ lease: String) -> String {
+    """
+    a.leased_until > now() and (a.leased_until = 'infinity'
+              or a.leased_until <= now() + 2 * \(lease)::bigint * interval '1 millisecond')
+    """
+  }
 
   private static let dueFloor = """
     coalesce(\(SQLTime.timestamp("$7::bigint")), '-infinity')

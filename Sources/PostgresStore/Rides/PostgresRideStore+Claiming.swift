@@ -40,6 +40,7 @@ extension PostgresRideStore {
     }
     var reader = ClaimReader(log: log, holder: holder)
     reader.readClaims(results[1])
+    let hasLostClaims = reader.hasLostClaims
     let hasMoved = if let report = reader.report { await handle(report) } else { false }
     let unread = try await read(&reader, began: ended)
     if !hasMoved {
@@ -49,14 +50,11 @@ extension PostgresRideStore {
       }
     }
     // What lies below the last claim is looked for before the caller takes this for the end.
-    if plan.followsLast, reader.claims.isEmpty {
+    if plan.followsLast, reader.claims.isEmpty, !hasLostClaims {
       return try await self.claim(limit: limit, asleep: asleep)
     }
-    let unreadable = reader.unreadable
-    await deferUnreadable(unreadable)
-    reader.remove(unreadable.map(\.claim) + unread)
-    var claim = reader.claim
-    claim.released = unread.count
+    var claim = await finish(&reader, unread)
+    claim.hasLostClaims = hasLostClaims
     // The node claims again at once, from the first entry or from the mark.
     if hasMoved || plan.followsLast { claim.nextDue = claim.now }
     // The node claims again when the next sweep is due.
@@ -65,6 +63,66 @@ extension PostgresRideStore {
       claim.nextDue = min(claim.nextDue ?? due, due)
     }
     return claim
+  }
+
+  /// Returns the claim without the rides that could not be read, or were not.
+  private func finish(_ reader: inout ClaimReader, _ unread: [RideClaim]) async -> Claim {
+    let unreadable = reader.unreadable
+    await deferUnreadable(unreadable)
+    reader.remove(unreadable.map(\.claim) + unread)
+    var claim = reader.claim
+    claim.released = unread.count
+    return claim
+  }
+
+  /// Claims rides whose last claim ended with its node, and parks those that did so too often.
+  ///
+  /// - Throws: `StoreFailure`.
+  package func claimLost() async throws -> Claim {
+    let began = uptime
+    let holder = newHolder()
+    let milliseconds = String(lease.microseconds / 1000)
+    let short = min(lease, LostClaimStatements.shortLease)
+    let results = try await run(
+      claims,
+      [
+        Call(ClaimStatements.plannedOnce), Call(LostClaimStatements.park, [milliseconds]),
+        Call(LostClaimStatements.removeVoid),
+        Call(
+          LostClaimStatements.claim,
+          [
+            milliseconds, String(short.microseconds / 1000), String(LostClaimStatements.batch),
+            holder,
+          ] + pin.parameters),
+      ])
+    logParked(results[1], "Ride parked: it ended its node")
+    var reader = ClaimReader(log: log, holder: holder)
+    reader.readClaims(results[3])
+    let hasLostClaims = reader.hasLostClaims
+    let unread = try await read(&reader, began: began)
+    var claim = await finish(&reader, unread)
+    claim.hasLostClaims = hasLostClaims
+    return claim
+  }
+
+  /// Records that rides of lost claims were decided, and extends their leases.
+  ///
+  /// - Throws: `StoreFailure`; the same rides may be given again.
+  package func recordDecided(_ rides: [RideClaim]) async throws -> [RideClaim] {
+    try await renew(
+      rides,
+      and: Call(LostClaimStatements.recordDecided, LeaseStatements.claims.arrays(rides)))
+  }
+
+  private func logParked(_ rides: QueryResult, _ message: StaticString) {
+    for row in 0..<rides.rowCount {
+      log(
+        .error, message,
+        [
+          "ride": rides.string(row, 0) ?? "", "reason": rides.string(row, 1) ?? "",
+          "action": "fix the cause, then call ridepulse.unpark",
+        ])
+    }
   }
 
   /// Reads the claimed rides, the small ones first; a read that fails is split into halves.
@@ -181,14 +239,7 @@ extension PostgresRideStore {
           Call(SettleStatements.writeSettings),
           Call(LeaseStatements.leaveUnread, LeaseStatements.unread.arrays(unread)),
         ])[1]
-      for row in 0..<parked.rowCount {
-        log(
-          .error, "Ride parked: unreadable",
-          [
-            "ride": parked.string(row, 0) ?? "", "reason": parked.string(row, 1) ?? "",
-            "action": "fix the cause, then call ridepulse.unpark",
-          ])
-      }
+      logParked(parked, "Ride parked: unreadable")
     } catch {
       log(
         .warning, "Unreadable rides left to their lease",

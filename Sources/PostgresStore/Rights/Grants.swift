@@ -25,6 +25,7 @@ enum Grants {
     .table("live_activities", engine: [.select, .update], reader: read),
     .table("push_to_start_tokens", engine: [.select, .update], reader: read),
     .table("agenda", engine: own, reader: read),
+    .table("lost_claims", engine: own, reader: read),
     .table("ledger", engine: add, reader: read),
     .table("nodes", engine: own, reader: read),
     .table("slot_counts", engine: add, reader: read),

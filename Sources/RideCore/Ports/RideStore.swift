@@ -15,6 +15,16 @@ package protocol RideStore: Sendable {
   ///   or leave it to poll (false).
   func claim(limit: Int, asleep: Bool) async throws -> Claim
 
+  /// Claims rides whose last claim ended with its node: several, or one that did so repeatedly.
+  ///
+  /// The lease is short: `recordDecided` extends it.
+  func claimLost() async throws -> Claim
+
+  /// Records that rides of `claimLost` were decided, and keeps the claims.
+  ///
+  /// - Returns: The rides that this node no longer holds; these must not act.
+  func recordDecided(_ rides: [RideClaim]) async throws -> [RideClaim]
+
   /// Records what claimed rides are about to do, and keeps the claims.
   ///
   /// - Returns: The rides whose lease has ended or passed to another holder; these must not act.
@@ -136,6 +146,8 @@ package struct Claim: Sendable {
   /// How many more rides were due and were released at once because they did not fit into the
   /// claim.
   package var released = 0
+  /// Whether rides whose last claim ended with its node wait for `claimLost`.
+  package var hasLostClaims = false
 
   package init(now: Timestamp, nextDue: Timestamp?, rides: [(claim: RideClaim, view: RideView)]) {
     self.now = now

@@ -130,6 +130,10 @@ static const char text_0031[] = {
 #embed "../../../sql/0031_record.sql" suffix(, 0)
 };
 
+static const char text_0037[] = {
+#embed "../../../sql/0037_lost_claims.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -162,5 +166,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0029_permits_of_locked_rides", text_0029},
     {"0030_contact_by_phone", text_0030},
     {"0031_record", text_0031},
+    {"0037_lost_claims", text_0037},
     {NULL, NULL},
 };

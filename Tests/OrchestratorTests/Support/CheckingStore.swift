@@ -123,6 +123,12 @@ final class CheckingStore: RideStore {
     return claim
   }
 
+  func claimLost() async throws -> Claim {
+    Claim(now: state.withLock { $0.now }, nextDue: nil, rides: [])
+  }
+
+  func recordDecided(_ rides: [RideClaim]) async throws -> [RideClaim] { [] }
+
   func settle(_ settlements: [ClaimedSettlement]) async throws -> SettleResult {
     defer { resumeWaiters() }
     try failIfWanted()

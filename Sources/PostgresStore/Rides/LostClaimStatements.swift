@@ -1,0 +1,122 @@
+internal import RideCore
+
+/// The statements that claim rides whose last claim did not survive.
+///
+/// Such a ride may have ended the node that held it, and may end the next one. It is therefore
+/// decided apart: first together with a few others of its kind, under a lease so short that these
+/// wait only seconds if one of them ends the node, then alone, and then not any more.
+enum LostClaimStatements {
+  /// The number of rides that are claimed together.
+  static let batch = 30
+  /// The lease of several rides until they are decided.
+  static let shortLease: Duration = .seconds(3)
+  /// The number of claims in a row that a ride may end before it is decided.
+  static let undecided = 3
+  /// The same, with claims that were decided: a node may end for other reasons while it sends.
+  static let decided = 10
+
+  /// An expression that is true if `claim` or `park` has something to do; $N is the lease in
+  /// milliseconds.
+  static func exist(_ lease: String) -> String {
+    """
+    exists (select from ridepulse.lost_claims l
+            where l.is_waiting or not exists (select from ridepulse.agenda a
+              where a.ride_id = l.ride_id and a.fence = l.fence and a.node is not null
+                and \(ClaimStatements.held(lease)) offset 0))
+    """
+  }
+
+  /// Removes rides that were settled or parked since they were counted.
+  static let removeVoid = Statement(
+    name: "lost_void",
+    sql: """
+      delete from ridepulse.lost_claims l
+      where not exists (select from ridepulse.agenda a
+        where a.ride_id = l.ride_id and a.fence = l.fence and a.node is not null
+          and a.parked_reason is null offset 0)
+      """)
+
+  /// Locks the rides that wait; $N is the lease in milliseconds.
+  private static func waiting(_ lease: String) -> String {
+    """
+    select l.ride_id, a.ctid as place, l.is_decided, l.lost_at,
+            l.claims + (not l.is_waiting)::integer as claims
+          from ridepulse.lost_claims l
+          join ridepulse.agenda a on a.ride_id = l.ride_id and a.fence = l.fence
+          where l.is_waiting or not (\(ClaimStatements.held(lease)))
+          order by claims desc, l.lost_at, l.ride_id
+          for update skip locked
+    """
+  }
+
+  /// Parks rides that end their node again and again: $1 lease in milliseconds.
+  ///
+  /// It returns each ride and its reason. The node stays in the row, as `LeaseStatements.park`
+  /// leaves it.
+  static let park = Statement(
+    name: "lost_park",
+    sql: """
+      with waiting as materialized (
+        \(waiting("$1"))
+      )
+      update ridepulse.agenda a set fence = a.fence + 1, leased_until = 'infinity',
+        parked_at = now(), parked_reason = case when waiting.is_decided
+          then format('%s claims in a row ended with their node', waiting.claims)
+          else format('%s claims in a row ended with their node, the last while this ride alone was '
+            'decided', waiting.claims) end
+          || '; the log or core dump of that node shows where'
+      from waiting
+      where a.ctid = waiting.place and (waiting.claims >= \(decided)
+        or waiting.claims >= \(undecided) and not waiting.is_decided)
+      returning a.ride_id, a.parked_reason
+      """)
+
+  /// Claims rides of lost claims: several that lost one claim, or one that lost more.
+  ///
+  /// $1 lease, $2 short lease in milliseconds, $3 limit, $4 holder, $5 to $7 the apps of
+  /// `DatabasePin`. It returns `ClaimColumns`.
+  static let claim = Statement(
+    name: "lost_claim",
+    sql: """
+      with here as materialized (
+        select * from ridepulse.claim_place($5::text[], $6::text[], $7::text[])
+      ), waiting as materialized (
+        \(waiting("$1"))
+      ), chosen as materialized (
+        select * from waiting w
+        where (select may_claim from here)
+          and w.claims = (select min(claims) from waiting)
+        order by w.lost_at, w.ride_id
+        limit case when (select min(claims) from waiting) > 1 then 1 else $3::bigint end
+      ), renewed as (
+        update ridepulse.agenda a set node = $4::uuid, fence = nextval('ridepulse.fence'),
+          leased_until = now() + interval '1 millisecond'
+            * case when chosen.claims > 1 then $1::bigint else $2::bigint end
+        from chosen where a.ctid = chosen.place
+        returning a.ride_id, a.fence, a.ctid as place, a.memo, chosen.claims
+      ), counted as (
+        update ridepulse.lost_claims l set fence = renewed.fence, claims = renewed.claims,
+          is_waiting = false, is_decided = false
+        from renewed where l.ride_id = renewed.ride_id
+      )
+      select \(ClaimColumns.all.sql)
+      from (
+        select clock_timestamp() as now, null::timestamptz as next_due, renewed.*,
+          true as is_taken_over, null::bigint as lowest_event, null::bigint as claimed_to,
+          null::timestamptz as lowest_due,
+          (select count(*) from waiting) > (select count(*) from chosen) as has_lost_claims, here.*
+        from here left join renewed on true
+        offset 0
+      ) result
+      """)
+
+  /// Records that claims survived the decision of their rides: `LeaseStatements.claims`.
+  static let recordDecided = Statement(
+    name: "lost_decided",
+    sql: """
+      update ridepulse.lost_claims l set is_decided = true
+      from \(LeaseStatements.claims.table("c"))
+      where l.ride_id = any (\(LeaseStatements.claims.keys)) and l.ride_id = c.ride_id
+        and l.fence = c.fence
+      """)
+}
