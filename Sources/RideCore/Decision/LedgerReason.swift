@@ -79,6 +79,7 @@ package struct LedgerReason: Hashable, Sendable {
     case unknownTimeZone = "unknown_time_zone"
     case overBudget = "over_budget"
     case rideInactive = "ride_silent"
+    case rideUnread = "ride_unread"
     case invalidRequest = "invalid_request"
     case settlementCheck = "settlement_check"
     case waiting
@@ -157,6 +158,8 @@ extension LedgerReason.Code {
 extension LedgerReason {
   static let coveredByCard = LedgerReason(.coveredByCard, "covered by the card")
   static let rideNotFound = LedgerReason(.rideNotFound, "ride not found")
+  static let rideUnread = LedgerReason(
+    .rideUnread, "the ride's row changed and can't be read")
   static let leftStates = LedgerReason(.leftStates, "the ride left the states of the rule")
 
   static func leftStates(_ state: String?) -> LedgerReason {

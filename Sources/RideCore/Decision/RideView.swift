@@ -72,6 +72,12 @@ package struct OptOut: Hashable, Sendable {
 }
 
 extension RideView {
+  /// The state by which clock rules fire; nil without one, and if the ride's row is not up to date.
+  var clockState: String? { ride?.isUnread == true ? nil : ride?.state }
+
+  /// The reason for a slot at which the ride is not in a clock rule's states.
+  var notInStates: LedgerReason { ride?.isUnread == true ? .rideUnread : .leftStates }
+
   /// The ride that stands in for a row in decisions about a person's events; nil for a real ride.
   var pseudoRide: Ride? {
     ride == nil && rideID.isOfPerson ? Ride(id: rideID, state: nil) : nil

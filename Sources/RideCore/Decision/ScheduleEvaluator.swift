@@ -48,14 +48,14 @@ struct ScheduleEvaluator {
     }
     // The row may be ahead of events that were not read yet.
     if view.hasMoreEvents { return recordChange() }
-    if let state = view.ride?.state, rule.timing.states.contains(state) {
+    if let state = view.clockState, rule.timing.states.contains(state) {
       // No event led here: the rule is new, or the ride is older than RidePulse. Its slots before
       // now don't count.
       enter(at: min(now, view.ride?.updatedAt ?? now), through: now)
       recordChange()
       advance()
     } else {
-      leave(at: now)
+      leave(at: now, view.notInStates)
     }
   }
 
@@ -109,7 +109,7 @@ struct ScheduleEvaluator {
     memo = SlotMemo(anchor: anchor, through: through, planned: nil, fired: memo?.fired)
   }
 
-  private mutating func leave(at instant: Timestamp) {
+  private mutating func leave(at instant: Timestamp, _ reason: LedgerReason = .leftStates) {
     guard var left = memo, left.anchor != nil else { return }
     hasEntered = false
     if let series = series(left) {
@@ -117,7 +117,7 @@ struct ScheduleEvaluator {
       if count > 0 {
         tally.due += count
         tally.skipped += count
-        record(series, count, upTo: instant, .leftStates)
+        record(series, count, upTo: instant, reason)
       }
     }
     left.anchor = nil

@@ -49,12 +49,12 @@ struct EventTimer {
     }
     // The row may be ahead of events that were not read yet.
     if !view.hasMoreEvents {
-      if let state = view.ride?.state, rule.timing.states.contains(state) {
+      if let state = view.clockState, rule.timing.states.contains(state) {
         enter(at: min(now, view.ride?.updatedAt ?? now))
         fireIfReached(by: now)
         result.next = slot
       } else {
-        leave(at: now)
+        leave(at: now, view.notInStates)
       }
     }
     if anchor == nil, occurredAt == nil { return }
@@ -74,11 +74,11 @@ struct EventTimer {
     if let slot, slot < instant { occurredAt = nil }
   }
 
-  private mutating func leave(at instant: Timestamp) {
+  private mutating func leave(at instant: Timestamp, _ reason: LedgerReason = .leftStates) {
     if anchor != nil, let slot, slot < instant {
       result.tally.due += 1
       result.tally.skipped += 1
-      result.skipped.append((slot, .leftStates))
+      result.skipped.append((slot, reason))
       occurredAt = nil
     }
     anchor = nil
@@ -124,7 +124,7 @@ struct ContactTimer {
       }
     }
     if !view.hasMoreEvents, let ride = view.ride {
-      if rule.timing.states.contains(ride.state ?? "") {
+      if rule.timing.states.contains(view.clockState ?? "") {
         memo.anchor = memo.anchor ?? min(now, ride.updatedAt ?? now)
         evaluate(view, ride, attributes)
       } else {

@@ -15,6 +15,8 @@ package struct Ride: Hashable, Sendable {
   package var updatedAt: Timestamp?
   /// Further people of the ride, for any app, in the order of `ridepulse.participants`' key.
   package var participants: [Participant] = []
+  /// Whether its row of an attached table changed and could not be read since.
+  package var isUnread = false
 
   package init(id: RideID, state: String?) {
     self.id = id
