@@ -164,7 +164,8 @@ import Testing
     #expect(try await rides == #"b-1 requested 2 UTC {"name": "Bea"}"#)
     #expect(
       try await session.value(WatchTests.problems)
-        == "public.bookings  missing_function, public.bookings  unusable_mapping")
+        == "public.bookings  missing_function, public.bookings  unread_ride, "
+        + "public.bookings  unusable_mapping")
   }
 
   @Test func `R64: a row that moves to another partition is the same ride`() async throws {

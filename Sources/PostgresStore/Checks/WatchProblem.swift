@@ -14,6 +14,9 @@ package struct WatchProblem: Hashable, Sendable {
     case notRead = "not_read"
     case notAttached = "not_attached"
     case lateTrigger = "late_trigger"
+    case replacedTable = "replaced_table"
+    case oldTrigger = "old_trigger"
+    case unreadRide = "unread_ride"
     case missingFunction = "missing_function"
     case unusableMapping = "unusable_mapping"
     case unreadableRow = "unreadable_row"
@@ -31,10 +34,11 @@ package struct WatchProblem: Hashable, Sendable {
     package var stopsTable: Bool {
       switch self {
       case .missingTable, .missingColumn, .missingTrigger, .disabledTrigger, .notRead,
-        .notAttached, .lateTrigger, .missingFunction, .unusableMapping:
+        .notAttached, .lateTrigger, .replacedTable, .missingFunction, .unusableMapping:
         true
-      case .unreadableRow, .nullID, .emptyID, .foreignID, .tooLong, .badTime, .noTimeZone,
-        .unknownTimeZone, .notAnObject:
+      case .oldTrigger, .unreadRide, .unreadableRow, .nullID, .emptyID, .foreignID, .tooLong,
+        .badTime,
+        .noTimeZone, .unknownTimeZone, .notAnObject:
         false
       }
     }
@@ -48,19 +52,22 @@ package struct WatchProblem: Hashable, Sendable {
   package var code: String
   /// The ID of the last row concerned, shortened.
   package var rowID: String?
+  /// For `replacedTable`, the table that has its name now; otherwise an error's text, if there is one.
+  package var detail: String?
   /// The number of transactions that met it, at least; nil for a fault found in the catalog now.
   package var count: Int64?
   /// The time since it was last met; nil for a fault found in the catalog now.
   package var age: Duration?
 
   package init(
-    table: String, column: String, code: String, rowID: String? = nil, count: Int64? = nil,
-    age: Duration? = nil
+    table: String, column: String, code: String, rowID: String? = nil, detail: String? = nil,
+    count: Int64? = nil, age: Duration? = nil
   ) {
     self.table = table
     self.column = column
     self.code = code
     self.rowID = rowID
+    self.detail = detail
     self.count = count
     self.age = age
   }
@@ -74,7 +81,7 @@ extension WatchProblem {
   private static let statement = Statement(
     name: "watch_problems",
     sql: """
-      select "table", column_name, problem, row_id, count,
+      select "table", column_name, problem, row_id, detail, count,
         \(SQLTime.micros(interval: "clock_timestamp() - last_at"))
       from ridepulse.watch_problems
       where last_at is null or last_at > now() - interval '1 day'
@@ -88,8 +95,8 @@ extension WatchProblem {
     return (0..<rows.rowCount).map { row in
       WatchProblem(
         table: rows.string(row, 0) ?? "", column: rows.string(row, 1) ?? "",
-        code: rows.string(row, 2) ?? "", rowID: rows.string(row, 3), count: rows.int64(row, 4),
-        age: rows.int64(row, 5).map { .microseconds($0) })
+        code: rows.string(row, 2) ?? "", rowID: rows.string(row, 3), detail: rows.string(row, 4),
+        count: rows.int64(row, 5), age: rows.int64(row, 6).map { .microseconds($0) })
     }
   }
 }

@@ -72,6 +72,7 @@ struct RideRead: Sendable {
   /// The ride's attributes; nil if they are too large.
   let attributes: ResultColumn<String>
   let updatedAt: ResultColumn<Timestamp>
+  let isUnread: ResultColumn<Bool>
   /// The size of attributes that are too large.
   let bytes: ResultColumn<Int64>
   /// Whether the ride did not fit.
@@ -91,6 +92,8 @@ struct RideRead: Sendable {
     timeZone = list.text("r.time_zone")
     attributes = list.text("case when r.fits then r.text end")
     updatedAt = list.time("r.updated_at")
+    isUnread = list.boolean(
+      "exists (select from ridepulse.unread_rides u where u.ride_id = r.id)")
     bytes = list.integer("r.bytes")
     isBeyond = list.boolean("not fits")
     statement = Statement(

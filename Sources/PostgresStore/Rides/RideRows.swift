@@ -95,6 +95,7 @@ struct RideRows {
       ride.timeZone = rows[row, columns.timeZone] ?? "UTC"
       ride.attributes = rows[row, columns.attributes] ?? "{}"
       ride.updatedAt = rows[row, columns.updatedAt]
+      ride.isUnread = rows[row, columns.isUnread] ?? false
       bytes += ride.attributes.utf8.count
       views[index(of: id)].ride = ride
       if let bytes = rows[row, columns.bytes] {

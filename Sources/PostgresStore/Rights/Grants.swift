@@ -54,6 +54,7 @@ enum Grants {
     .table("sweeps", engine: read, reader: read, loss: .rotation),
     .table("watched", engine: read, reader: read, loss: .watching),
     .table("watch_problems", engine: read, reader: read, loss: .watching),
+    .table("unread_rides", engine: read, reader: read),
     .table("legacy_frames", engine: own, loss: .legacy),
     .table("deliveries", app: read, engine: read, reader: read, loss: .reports),
     .table("parked", engine: read, reader: read, loss: .reports),

@@ -54,6 +54,13 @@ enum WatchCheck {
       case .notAttached: "it has a trigger of RidePulse, and is not attached"
       case .lateTrigger:
         "a trigger BEFORE UPDATE or a generated column was added: its changes are not copied"
+      case .replacedTable:
+        "it was attached as \(problem.detail ?? "?"), which is another table now, attached to nothing"
+      case .oldTrigger:
+        "trigger \(problem.column) is of an earlier version: a dump of it can't be restored"
+      case .unreadRide:
+        "no clock rule fires for \(counted(Int(problem.count ?? 0), "ride")) whose row changed and "
+          + "can't be read, last \(problem.rowID ?? "")"
       case .missingFunction: "the function of its mapping is gone: no row is copied"
       case .unusableMapping:
         "its condition or function uses a column or function that is gone: no row is copied"
@@ -68,7 +75,7 @@ enum WatchCheck {
       case .notAnObject: "\(column) has JSON that is not an object"
       case nil: "\(problem.column) \(problem.code)"
       }
-    guard let count = problem.count else { return what }
+    guard let count = problem.count, problem.kind != .unreadRide else { return what }
     let row = problem.rowID.map { ", last in row \($0)" } ?? ""
     return "\(what) (\(counted(Int(count), "transaction"))\(row))"
   }
@@ -77,6 +84,17 @@ enum WatchCheck {
     let table = problem.table
     return switch problem.kind {
     case .missingTable: "psql -c 'delete from \(Database.schema).watches where relation = \(table)'"
+    case .replacedTable:
+      "as the table's owner: select \(Database.schema).unwatch('\(table)'); "
+        + "select \(Database.schema).watch('\(problem.detail ?? "TABLE")', MAPPING); to keep it attached "
+        + "instead, select \(Database.schema).watch('\(table)', MAPPING); "
+        + "select * from \(Database.schema).watched shows the mapping"
+    case .oldTrigger:
+      "as the table's owner: select \(Database.schema).watch(\"table\", mapping) "
+        + "from \(Database.schema).watched where \"table\" = '\(table)'::regclass"
+    case .unreadRide:
+      "select * from \(Database.schema).unread_rides; fix the rows, or the mapping; "
+        + "as the table's owner: ridepulse backfill \(ShellText.word(table))"
     case .missingColumn, .missingTrigger, .notRead, .notAttached, .lateTrigger, .missingFunction,
       .unusableMapping:
       "as the table's owner: select \(Database.schema).watch('\(table)', MAPPING) with its current columns; "

@@ -103,6 +103,11 @@ struct ExplainTable {
       if !participants.isEmpty {
         lines.append("participants: \(participants.joined(separator: ", "))")
       }
+      if ride.isUnread {
+        lines.append(
+          "its row changed and can't be read, so that no clock rule fires: "
+            + "select * from \(Database.schema).unread_rides")
+      }
     } else if RideID(report.id).isOfPerson {
       lines.append("events about no ride, of one person")
     } else {

@@ -130,6 +130,18 @@ static const char text_0031[] = {
 #embed "../../../sql/0031_record.sql" suffix(, 0)
 };
 
+static const char text_0032[] = {
+#embed "../../../sql/0032_row_versions.sql" suffix(, 0)
+};
+
+static const char text_0033[] = {
+#embed "../../../sql/0033_watch_triggers.sql" suffix(, 0)
+};
+
+static const char text_0034[] = {
+#embed "../../../sql/0034_watch_problems_and_triggers.sql" suffix(, 0)
+};
+
 static const char text_0037[] = {
 #embed "../../../sql/0037_lost_claims.sql" suffix(, 0)
 };
@@ -166,6 +178,9 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0029_permits_of_locked_rides", text_0029},
     {"0030_contact_by_phone", text_0030},
     {"0031_record", text_0031},
+    {"0032_row_versions", text_0032},
+    {"0033_watch_triggers", text_0033},
+    {"0034_watch_problems_and_triggers", text_0034},
     {"0037_lost_claims", text_0037},
     {NULL, NULL},
 };

@@ -139,7 +139,9 @@ CREATE TABLE ridepulse.watches (
     watched_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     backfilled_at timestamp with time zone,
     backfilled_watch timestamp with time zone,
-    backfill_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
+    backfill_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    attached_schema text,
+    attached_name text
 );
 COMMENT ON TABLE ridepulse.watches IS 'The attached tables. Rows of no other table become rides.';
 COMMENT ON COLUMN ridepulse.watches.relation IS 'The table.';
@@ -156,6 +158,8 @@ COMMENT ON COLUMN ridepulse.watches.watched_at IS 'When ridepulse.watch was last
 COMMENT ON COLUMN ridepulse.watches.backfilled_at IS 'When the last backfill of the table ended.';
 COMMENT ON COLUMN ridepulse.watches.backfilled_watch IS 'The watched_at for which the table was last backfilled.';
 COMMENT ON COLUMN ridepulse.watches.backfill_until IS 'Until then no second service begins a backfill of the table.';
+COMMENT ON COLUMN ridepulse.watches.attached_schema IS 'The schema of the table when ridepulse.watch was last called.';
+COMMENT ON COLUMN ridepulse.watches.attached_name IS 'The name of the table when ridepulse.watch was last called.';
 CREATE FUNCTION ridepulse.attached_table(relation regclass) RETURNS ridepulse.watches
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -295,8 +299,8 @@ CREATE FUNCTION ridepulse.change_condition(w ridepulse.watches) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select case when ridepulse.reads_whole_row(w) then 'old operator(pg_catalog.*<>) new'
-    else format('row(%s)::record operator(pg_catalog.*<>) row(%s)::record',
+  select case when ridepulse.reads_whole_row(w) then 'pg_catalog.record_image_ne(old, new)'
+    else format('pg_catalog.record_image_ne(row(%s), row(%s))',
       string_agg(format('old.%I', c), ', '), string_agg(format('new.%I', c), ', ')) end
   from unnest(ridepulse.columns_read(w)) c
 $$;
@@ -399,12 +403,15 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.check_environment(function_name text, environment text) IS 'Checks the argument environment: production, sandbox or null. function_name is for the message. Errors: 22023.';
-CREATE FUNCTION ridepulse.check_mapping(relation regclass, mapping jsonb, OUT w ridepulse.watches, OUT expression text, OUT new_row text, OUT old_row text, OUT event text, OUT changed text) RETURNS record
+CREATE FUNCTION ridepulse.check_mapping(relation regclass, mapping jsonb, OUT w ridepulse.watches, OUT expression text, OUT triggers text[]) RETURNS record
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
 declare
   other regclass;
+  arguments text;
+  insert_event text := format('insert or delete on %s for each row', relation);
+  update_event text;
   source text := 'select %s from (select ($1).*) r';
 begin
   w := ridepulse.parse_mapping(mapping);
@@ -447,13 +454,23 @@ begin
     source := 'select %s from unnest(array[$1]) r';
   end if;
   expression := ridepulse.row_expression(w);
-  new_row := format(source, expression);
-  old_row := format(source, ridepulse.row_expression(w, true));
-  event := ridepulse.update_event(w);
-  changed := ridepulse.change_condition(w);
+  update_event := format('%s on %s for each row when (%s)', ridepulse.update_event(w), relation,
+    ridepulse.change_condition(w));
+  arguments := format('%L, %L, %L, %L', format(source, expression),
+    format(source, ridepulse.row_expression(w, true)), ridepulse.current_row_query(w),
+    ridepulse.key_query(w));
+  -- Triggers of a row fire in the order of their names: ridepulse_read fires first.
+  triggers := array(
+    select format('create or replace trigger %I after %s execute function ridepulse.%s(%s)',
+      t.name, t.event, t.function, case t.function when 'read_row' then arguments end)
+    from (values
+      ('ridepulse_read', insert_event, 'read_row'), ('ridepulse_watch', insert_event, 'watched'),
+      ('ridepulse_read_update', update_event, 'read_row'),
+      ('ridepulse_watch_update', update_event, 'watched')
+    ) t (name, event, function));
 end
 $_$;
-COMMENT ON FUNCTION ridepulse.check_mapping(relation regclass, mapping jsonb, OUT w ridepulse.watches, OUT expression text, OUT new_row text, OUT old_row text, OUT event text, OUT changed text) IS 'Checks a mapping against the table and the other attached tables. Returns its parts, the expression of a row, the queries that read the new and the old row, and the condition of an update. Errors: 42809 if the table cannot be attached; 42883 if the ride function does not exist; 22023 if another table has the prefix; those of ridepulse.parse_mapping and ridepulse.check_columns.';
+COMMENT ON FUNCTION ridepulse.check_mapping(relation regclass, mapping jsonb, OUT w ridepulse.watches, OUT expression text, OUT triggers text[]) IS 'Checks a mapping against the table and the other attached tables. Returns its parts, the expression of a row, and the commands that create the triggers. Errors: 42809 if the table cannot be attached; 42883 if the ride function does not exist; 22023 if another table has the prefix; those of ridepulse.parse_mapping and ridepulse.check_columns.';
 CREATE FUNCTION ridepulse.check_payload(function_name text, payload json, max_bytes integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -609,6 +626,9 @@ CREATE FUNCTION ridepulse.columns_read(w ridepulse.watches) RETURNS text[]
         select value from jsonb_each_text(w.columns) where w.ride_function is null
         union all select value from jsonb_each_text(w.attributes)
         union all select * from jsonb_array_elements_text(w.mapping -> 'columns'))
+      or a.attnum = any (array(
+        select unnest(i.indkey::smallint[]) from pg_index i
+        where i.indrelid = w.relation and i.indisprimary))
       -- A superset of what the condition reads: a name in it may as well be another word.
       or position(lower(a.attname) in lower(w.condition)) > 0)
 $$;
@@ -646,6 +666,24 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.contact(app text, owner_id text, installation_id text) IS 'Records that a phone of the owner made contact with the app''s backend, and returns the time of the owner''s last contact. installation_id: the phone''s, as in register_device; null or empty means that it is not known which phone it was, and counts for all of them. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes.';
+CREATE FUNCTION ridepulse.current_row_query(w ridepulse.watches) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select case
+    when exists (select from pg_index i where i.indrelid = w.relation and i.indisprimary)
+      then q.query || k.condition
+    when w.ride_function is null
+      then q.query || 'r.ctid = $2 and r.tableoid = $3 union all ' || q.query || k.condition
+        || ' limit 1'
+    else '' end
+  from (select format('select %s from %%1$s r where ',
+                      replace(ridepulse.row_expression(w), '%', '%%')) as query) q
+  cross join (select string_agg(replace(format('r.%1$I = ($1).%1$I', name), '%', '%%'), ' and ')
+                as condition
+              from unnest(ridepulse.key_columns(w)) name) k
+$_$;
+COMMENT ON FUNCTION ridepulse.current_row_query(w ridepulse.watches) IS 'Returns the query that reads the row that a table has now, as a format with the table''s name. Its parameters: the row as it was, its ctid and its tableoid. Empty if a row has no key.';
 CREATE FUNCTION ridepulse.deliveries_after(cursor text DEFAULT NULL::text, max integer DEFAULT 1000) RETURNS TABLE(next text, ride_id text, event text, rule text, app text, push_type text, status text, reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamp with time zone, finished_at timestamp with time zone, token_suffix text, seen_at timestamp with time zone, apns_unique_id text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1275,6 +1313,19 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) IS 'Returns the row before an update as JSON if the update replaced or removed one of the ride''s people, otherwise null. Texts to a former driver are rendered from that row, and never from the new driver''s data. pickupAt is in microseconds since 1970; attributes is JSON as a text, {} if it has more than 64 KiB.';
+CREATE FUNCTION ridepulse.has_moved(ride ridepulse.rides) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  removed ridepulse.removed_rows;
+begin
+  delete from ridepulse.removed_rows r where r.ride_id = ride.id returning * into removed;
+  return found and removed.removed_at >= now() - interval '1 day'
+    and removed.state is not distinct from ride.state;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.has_moved(ride ridepulse.rides) IS 'Whether an inserted row without a ride was deleted within the last day, with the same state. Forgets that.';
 CREATE FUNCTION ridepulse.hold(reason text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1385,6 +1436,18 @@ CREATE FUNCTION ridepulse.is_push_to(person ridepulse.erasure, entry jsonb) RETU
     or coalesce(entry ->> 'owner' = person.owner_id and entry ->> 'app' = any (person.apps), false)
 $$;
 COMMENT ON FUNCTION ridepulse.is_push_to(person ridepulse.erasure, entry jsonb) IS 'Returns whether a memo''s ledger entry is of a push to the person.';
+CREATE FUNCTION ridepulse.is_unannounced(ride ridepulse.rides) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select exists (
+      select from ridepulse.events e where e.ride_id = ride.id and e.event = 'ride_watched'
+        and e.data = '{}' and e.created_at >= now())
+    and not exists (
+      select from ridepulse.events e where e.ride_id = ride.id and e.event = ride.state
+        and e.created_at >= now())
+$$;
+COMMENT ON FUNCTION ridepulse.is_unannounced(ride ridepulse.rides) IS 'Whether this transaction has inserted the ride silently and not emitted its state.';
 CREATE FUNCTION ridepulse.json_contains(json text, owner_id text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1427,6 +1490,16 @@ CREATE FUNCTION ridepulse.key_columns(w ridepulse.watches) RETURNS text[]
     case when w.ride_function is null then array[w.columns ->> 'id'] end)
 $$;
 COMMENT ON FUNCTION ridepulse.key_columns(w ridepulse.watches) IS 'Returns the columns that identify a row: the primary key, otherwise the mapped ID; null if the table has neither.';
+CREATE FUNCTION ridepulse.key_query(w ridepulse.watches) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select coalesce(format('select jsonb_build_array(%s) from (select ($1).*) r',
+    string_agg(ridepulse.column_value(w.relation, name), ', ' order by number)), '')
+  from unnest(case when w.ride_function is null then array[w.columns ->> 'id']
+              else ridepulse.key_columns(w) end) with ordinality k (name, number)
+$_$;
+COMMENT ON FUNCTION ridepulse.key_query(w ridepulse.watches) IS 'Returns the query that reads only what identifies a row: the mapped ID, or with a ride function the primary key.';
 CREATE FUNCTION ridepulse.legacy_ride(app text, token text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1515,6 +1588,7 @@ declare
   ride ridepulse.rides;
   problem text;
   target text;
+  pickup text := coalesce(w.constants ->> 'pickup_at', source ->> (w.columns ->> 'pickup_at'));
   problems text[] := '{}';
 begin
   ride.id := ridepulse.mapped_id(w, source);
@@ -1525,6 +1599,10 @@ begin
         when octet_length(ride.id) > 512 then 'too_long' else 'foreign_id' end,
       coalesce(ride.id, source ->> (w.columns ->> 'id')));
     return null;
+  end if;
+  delete from ridepulse.unread_rides u where u.ride_id = ride.id;
+  if found then
+    insert into ridepulse.events (ride_id, event, data) values (ride.id, 'ride_watched', '{"read": true}');
   end if;
   ride.state := ridepulse.mapped_state(w, source);
   ride.customer_id := coalesce(
@@ -1543,8 +1621,14 @@ begin
     ride.time_zone := 'UTC';
     problems := problems || array['time_zone', 'unknown_time_zone'];
   end if;
-  select p.instant, p.problem into ride.pickup_at, problem from ridepulse.parse_time(
-    coalesce(w.constants ->> 'pickup_at', source ->> (w.columns ->> 'pickup_at')), w.time_zone) p;
+  if pickup in ('infinity', '-infinity') and (w.ride_function is not null
+       or ridepulse.base_type(w.relation, w.columns ->> 'pickup_at')
+         in ('timestamp'::regtype, 'timestamptz'::regtype)) then
+    ride.pickup_at := pickup::timestamptz;
+  else
+    select p.instant, p.problem into ride.pickup_at, problem
+    from ridepulse.parse_time(pickup, w.time_zone) p;
+  end if;
   if problem is not null then
     problems := problems || array['pickup_at', problem];
   end if;
@@ -1815,8 +1899,9 @@ CREATE FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestam
     SET "DateStyle" TO 'ISO, YMD'
     AS $_$
 begin
-  if value ~* '\d:\d\d(:\d\d(\.\d+)?)?\s*(z|utc|gmt|[+-]\d\d(:?\d\d){0,2})(\s+bc)?\s*$'
-     or value ~* '^\s*[+-]?infinity\s*$' then
+  if value ~* '(^|[^a-z])(now|today|tomorrow|yesterday|epoch|allballs|infinity)([^a-z]|$)' then
+    problem := 'bad_time';
+  elsif value ~* '\d:\d\d(:\d\d(\.\d+)?)?\s*(z|utc|gmt|[+-]\d\d(:?\d\d){0,2})(\s+bc)?\s*$' then
     instant := value::timestamptz;
   elsif zone is not null then
     instant := value::timestamp at time zone zone;
@@ -1827,7 +1912,7 @@ exception when data_exception then
   problem := 'bad_time';
 end
 $_$;
-COMMENT ON FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestamp with time zone, OUT problem text) IS 'Converts a text to a time. zone: the time zone of a text without an offset; may be null. problem is no_time_zone or bad_time if the conversion fails, otherwise null.';
+COMMENT ON FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestamp with time zone, OUT problem text) IS 'Converts a text to a time. zone: the time zone of a text without an offset; may be null. problem is no_time_zone or bad_time if the conversion fails, otherwise null. Words that Postgres reads as times, such as tomorrow, are bad.';
 CREATE FUNCTION ridepulse.participant_checked() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2023,7 +2108,7 @@ CREATE FUNCTION ridepulse.read_query(w ridepulse.watches) RETURNS text
       'cross join lateral (select %s as change from %s r where %s) q',
     ridepulse.row_expression(w), w.relation, string_agg(format(
       -- The name of a type in SQL may have a length: character means character(1).
-      '%s = ("ridepulse.k" ->> %s)::%s', case when t.typtype = 'e'
+      '%s = ("ridepulse.k".value ->> %s)::%s', case when t.typtype = 'e'
         then ridepulse.column_value(w.relation, k.name) else format('r.%I', k.name) end, k.number - 1,
       case when t.typtype = 'e' then 'text' else format('%I.%I', n.nspname, t.typname) end), ' and '))
   from unnest(ridepulse.key_columns(w)) with ordinality k (name, number)
@@ -2034,31 +2119,72 @@ COMMENT ON FUNCTION ridepulse.read_query(w ridepulse.watches) IS 'Returns the qu
 CREATE FUNCTION ridepulse.read_row() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
+    AS $_$
 declare
   new_row jsonb;
   old_row jsonb;
+  key jsonb;
+  error jsonb;
+  is_new_read boolean;
+  -- Writers may have rights on the root of a partitioned table alone.
+  root regclass;
+  is_gone boolean := false;
+  -- A row that was just written has an xmax if it was locked or written again since: then another
+  -- trigger may have replaced it. A deleted row may have been inserted again by a nested statement.
+  is_read_again boolean := case when tg_op = 'DELETE'
+    then current_setting('ridepulse.nested_insert', true) = 'on' else new.xmax <> '0'::xid end;
 begin
-  if tg_op <> 'DELETE' then
-    execute tg_argv[0] into new_row using new;
+  if is_read_again and tg_argv[2] <> '' then
+    root := coalesce(pg_partition_root(tg_relid), tg_relid);
+    if has_table_privilege(root, 'select') then
+      if tg_op = 'DELETE' then
+        execute format(tg_argv[2], root) into new_row using old, null::tid, null::oid;
+      else
+        execute format(tg_argv[2], root) into new_row using new, new.ctid, new.tableoid;
+        -- A policy may hide the row.
+        is_gone := new_row is null and not row_security_active(root);
+      end if;
+    end if;
+  end if;
+  if new_row is null and tg_op <> 'DELETE' then
+    execute tg_argv[is_gone::integer] into new_row using new;
   end if;
   if tg_op <> 'INSERT' then
     execute tg_argv[1] into old_row using old;
   end if;
-  perform set_config(
-    'ridepulse.row', jsonb_build_object('new', new_row, 'old', old_row)::text, true);
+  perform set_config('ridepulse.row', jsonb_build_object('new', new_row, 'old', old_row,
+    'is_gone', is_gone)::text, true);
   return null;
-exception when others then
+exception when assert_failure or others then
   -- The writer receives errors that a repetition may fix; the second trigger records all others.
-  if sqlstate ~ '^(08|25|40|53|55|57|58|XX)' then
+  if sqlstate ~ '^(40001|40P01|53[0-3]00|55P03|57014|57P0[1-5])$' then
     raise;
   end if;
-  perform set_config('ridepulse.row', jsonb_build_object('error',
-    jsonb_build_object('state', sqlstate, 'message', sqlerrm))::text, true);
+  error := jsonb_build_object('state', sqlstate, 'message', sqlerrm);
+  is_new_read := tg_op = 'UPDATE' and new_row is not null;
+  begin
+    if tg_op = 'DELETE' or is_new_read then
+      execute tg_argv[3] into key using old;
+    else
+      execute tg_argv[3] into key using new;
+    end if;
+  exception when assert_failure or others then
+    null;  -- The problem is recorded without the key.
+  end;
+  begin
+    if tg_op = 'UPDATE' and not is_new_read then
+      execute tg_argv[1] into old_row using old;
+    end if;
+  exception when assert_failure or others then
+    null;
+  end;
+  perform set_config('ridepulse.row', jsonb_build_object(
+    case when is_new_read then 'unread_old' else 'error' end, error, 'key', key,
+    'new', new_row, 'old', old_row)::text, true);
   return null;
 end
-$$;
-COMMENT ON FUNCTION ridepulse.read_row() IS 'Trigger function of ridepulse_read: stores the mapped values of the new and the old row as JSON in the setting ridepulse.row of the transaction. Arguments: the queries that read them. Errors: only those that a repetition may fix.';
+$_$;
+COMMENT ON FUNCTION ridepulse.read_row() IS 'Trigger function of ridepulse_read: stores the mapped values of the new and the old row as JSON in the setting ridepulse.row of the transaction. If the new row was written again since, it stores the values that the row has now; if only the old row can''t be read, its key. Arguments: the queries that read the new row, the ID and state of the old one, the row that the table has now, and the key. Errors: only those that a repetition may fix.';
 CREATE FUNCTION ridepulse.reads_owner_code(w ridepulse.watches) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2101,12 +2227,16 @@ CREATE FUNCTION ridepulse.record_unread_row(relation regclass, source jsonb, sta
     'unreadable_row', source ->> 0, 'SQLSTATE ' || state || ': ' || message)
 $$;
 COMMENT ON FUNCTION ridepulse.record_unread_row(relation regclass, source jsonb, state text, message text) IS 'Records that a backfill could not read a row. source: as ridepulse.find_live_rows returned it. state, message: the error. Errors: 55000 if the table is not attached.';
-CREATE FUNCTION ridepulse.record_unreadable(w ridepulse.watches, relation regclass, error jsonb) RETURNS void
+CREATE FUNCTION ridepulse.record_unreadable(w ridepulse.watches, relation regclass, operation text, source jsonb) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  detail text := 'SQLSTATE ' || (error ->> 'state') || ': ' || (error ->> 'message');
+  code text := source #>> '{error,state}';
+  detail text := format('SQLSTATE %s: %s', code, source #>> '{error,message}');
+  key jsonb := source -> 'key';
+  former_id text := ridepulse.mapped_id(w, source #> '{old,row}');
+  own_id text := case when jsonb_array_length(key) = 1 then w.prefix || nullif(key ->> 0, '') end;
   missing text;
 begin
   -- 42703 and 42883: a column or a function that does not exist. No row can be read then.
@@ -2114,19 +2244,27 @@ begin
     select value from (
       select * from jsonb_each_text(w.columns) where w.ride_function is null
       union all select * from jsonb_each_text(w.attributes)) m
-    where error ->> 'state' = '42703'
-      and ridepulse.base_type(record_unreadable.relation, m.value) is null
+    where code = '42703' and ridepulse.base_type(record_unreadable.relation, m.value) is null
   loop
     perform ridepulse.record_watch_error(w.relation, missing, 'missing_column');
   end loop;
   if not found then
     perform ridepulse.record_watch_error(w.relation, '',
-      case when error ->> 'state' in ('42703', '42883') then 'unusable_mapping'
-        else 'unreadable_row' end, null, detail);
+      case when code in ('42703', '42883') then 'unusable_mapping' else 'unreadable_row' end,
+      coalesce(own_id, former_id, key::text), detail);
   end if;
+  if operation = 'DELETE' then
+    perform ridepulse.remove_ride(w, coalesce(former_id, own_id));
+    return;
+  end if;
+  insert into ridepulse.unread_rides (ride_id, relation, sqlstate)
+  select r.id, w.relation, code
+  from ridepulse.rides r where r.id in (former_id, own_id)
+    and ridepulse.belongs_to(w, r.id)
+  on conflict do nothing;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.record_unreadable(w ridepulse.watches, relation regclass, error jsonb) IS 'Records why a row could not be read: a column that is gone, a condition or a function that fails for each row, or this row alone. error: SQLSTATE and message.';
+COMMENT ON FUNCTION ridepulse.record_unreadable(w ridepulse.watches, relation regclass, operation text, source jsonb) IS 'Records why a row could not be read: a column that is gone, a condition or a function that fails for each row, or this row alone. Marks its ride in ridepulse.unread_rides; removes it if the row was deleted. operation: that of the trigger. source: the error, the key and the former row, as ridepulse_read has stored them.';
 CREATE FUNCTION ridepulse.record_watch_error(relation regclass, column_name text, problem text, row_id text DEFAULT NULL::text, detail text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2328,6 +2466,7 @@ declare
 begin
   delete from ridepulse.watch_errors e where e.relation = register_watch.relation;
   if mapping is null then
+    delete from ridepulse.unread_rides u where u.relation = register_watch.relation;
     delete from ridepulse.watches a where a.relation = register_watch.relation;
     return;
   end if;
@@ -2336,15 +2475,17 @@ begin
   delete from ridepulse.watches a
   where a.prefix = w.prefix and not exists (select from pg_class c where c.oid = a.relation);
   insert into ridepulse.watches as a (relation, mapping, prefix, columns, attributes, constants,
-    states, condition, ride_function, time_zone)
-  values (w.relation, w.mapping, w.prefix, w.columns, w.attributes, w.constants, w.states,
-          w.condition, w.ride_function, w.time_zone)
+    states, condition, ride_function, time_zone, attached_schema, attached_name)
+  select w.relation, w.mapping, w.prefix, w.columns, w.attributes, w.constants, w.states,
+    w.condition, w.ride_function, w.time_zone, c.relnamespace::regnamespace::name, c.relname
+  from pg_class c where c.oid = w.relation
   on conflict on constraint watches_pkey do update set
     mapping = excluded.mapping, prefix = excluded.prefix, columns = excluded.columns,
     attributes = excluded.attributes, constants = excluded.constants, states = excluded.states,
     condition = excluded.condition, ride_function = excluded.ride_function,
     time_zone = excluded.time_zone, watched_at = excluded.watched_at,
-    backfill_until = excluded.backfill_until;
+    backfill_until = excluded.backfill_until, attached_schema = excluded.attached_schema,
+    attached_name = excluded.attached_name;
 end
 $$;
 COMMENT ON FUNCTION ridepulse.register_watch(relation regclass, mapping jsonb) IS 'Stores the mapping of a table and clears the recorded problems of the table. A null mapping detaches the table. Errors: those of ridepulse.check_mapping.';
@@ -2447,8 +2588,13 @@ begin
     where r.ride_id = restore_ride.id and r.event = 'ride_removed' and r.created_at >= now()
     for update skip locked)
   returning e.data -> 'ride' into removed;
-  return found
-    and ridepulse.insert_silently(jsonb_populate_record(null::ridepulse.rides, removed));
+  if not found
+     or not ridepulse.insert_silently(jsonb_populate_record(null::ridepulse.rides, removed)) then
+    return false;
+  end if;
+  update ridepulse.events e set data = '{"moved": true}'
+  where e.ride_id = restore_ride.id and e.event = 'ride_watched' and e.created_at >= now();
+  return true;
 end
 $$;
 COMMENT ON FUNCTION ridepulse.restore_ride(id text) IS 'Inserts a ride again that this transaction has removed. Returns whether it did.';
@@ -2508,10 +2654,11 @@ begin
       tg_relid::regclass using errcode = 'insufficient_privilege';
   end if;
   delete from ridepulse.participants p where p.ride_id in (select g.id from gone g);
+  delete from ridepulse.unread_rides u where u.ride_id in (select g.id from gone g);
   return null;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.rides_removed() IS 'Trigger function: deletes the participants of deleted rides. Errors: 42501 on any table other than ridepulse.rides.';
+COMMENT ON FUNCTION ridepulse.rides_removed() IS 'Trigger function: deletes the participants and the marks of deleted rides. Errors: 42501 on any table other than ridepulse.rides.';
 CREATE FUNCTION ridepulse.rotate_ledger(keep interval DEFAULT NULL::interval) RETURNS TABLE(action text, object text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2690,8 +2837,8 @@ CREATE FUNCTION ridepulse.row_expression(w ridepulse.watches, is_key boolean DEF
     AS $$
   select format('jsonb_build_object(''in'', (%s' || E'\n' || ') is true, ''row'', %s)',
     coalesce(w.condition, 'true'),
-    case when w.ride_function is not null then format('to_jsonb(%s(r))', w.ride_function)
-      else format('(select to_jsonb("ridepulse.x") from (select %s) "ridepulse.x")', (
+    case when w.ride_function is not null then format('to_jsonb(%s(r.*))', w.ride_function)
+      else format('(select to_jsonb("ridepulse.x".*) from (select %s) "ridepulse.x")', (
         select string_agg(format('%s as %I', ridepulse.column_value(w.relation, name), name),
                           ', ' order by name) from (
           select value as name from jsonb_each_text(w.columns) c
@@ -3050,25 +3197,42 @@ declare
   is_ride boolean := coalesce((new_row ->> 'in')::boolean and new_row -> 'row' <> 'null', false);
   was_ride boolean := coalesce((old_row ->> 'in')::boolean and old_row -> 'row' <> 'null', false);
   former_id text := ridepulse.mapped_id(w, old_row -> 'row');
+  former_state text := ridepulse.mapped_state(w, old_row -> 'row');
   is_silent boolean;
+  is_there boolean;
   ride ridepulse.rides;
 begin
   if was_ride
-     and (not is_ride or former_id is distinct from ridepulse.mapped_id(w, new_row -> 'row')) then
-    perform ridepulse.remove_ride(w, former_id);
+     and (not is_ride or former_id is distinct from ridepulse.mapped_id(w, new_row -> 'row'))
+     and not ridepulse.remove_ride(w, former_id)
+     and operation = 'DELETE' and octet_length(former_id) <= 512
+  then
+    insert into ridepulse.removed_rows as r (ride_id, state, removed_at)
+    values (former_id, former_state, now())
+    on conflict on constraint removed_rows_pkey do update set
+      state = excluded.state, removed_at = excluded.removed_at;
   end if;
-  if not is_ride then
+  if not is_ride or operation = 'GONE' then
     return;
   end if;
   ride := ridepulse.mapped_ride(w, new_row -> 'row');
   if ride.id is null then
     return;
   end if;
-  is_silent := was_ride and former_id = ride.id
-    and ridepulse.mapped_state(w, old_row -> 'row') is not distinct from ride.state;
+  is_silent := operation = 'UNREAD' or was_ride and former_id = ride.id
+    and former_state is not distinct from ride.state;
   loop
     perform from ridepulse.rides r where r.id = ride.id for no key update;
-    if found or (operation = 'INSERT' and ridepulse.restore_ride(ride.id)) then
+    is_there := found;
+    if is_there and not is_silent then
+      insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
+      select ride.id, ride.state, '{}', ride.customer_id, ride.driver_id
+      from ridepulse.rides r where r.id = ride.id and r.state = ride.state and ride.state <> ''
+        and ridepulse.is_unannounced(ride);
+    end if;
+    if is_there or ((operation = 'INSERT' or former_id = ride.id) and ridepulse.restore_ride(ride.id)) then
+      perform set_config('ridepulse.silent', 'on', true)
+      where is_there and is_silent and pg_trigger_depth() > 1 and ridepulse.is_unannounced(ride);
       update ridepulse.rides r set state = ride.state, customer_id = ride.customer_id,
         driver_id = ride.driver_id, pickup_at = ride.pickup_at, time_zone = ride.time_zone,
         attributes = ride.attributes
@@ -3076,6 +3240,10 @@ begin
         and (r.state, r.customer_id, r.driver_id, r.pickup_at, r.time_zone, r.attributes)
           is distinct from (ride.state, ride.customer_id, ride.driver_id, ride.pickup_at,
                             ride.time_zone, ride.attributes);
+      perform set_config('ridepulse.silent', '', true);
+      return;
+    end if;
+    if operation = 'DELETE' or operation = 'INSERT' and ridepulse.has_moved(ride) then
       return;
     end if;
     if is_silent then
@@ -3091,7 +3259,7 @@ begin
   end loop;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.store_row(w ridepulse.watches, operation text, new_row jsonb, old_row jsonb) IS 'Copies a change of a row of an attached table to ridepulse.rides. operation: INSERT, UPDATE or DELETE. new_row, old_row: whether the row meets the condition, and the mapped values.';
+COMMENT ON FUNCTION ridepulse.store_row(w ridepulse.watches, operation text, new_row jsonb, old_row jsonb) IS 'Copies a change of a row of an attached table to ridepulse.rides. operation: INSERT, UPDATE or DELETE; GONE if the new row was deleted or got another key since; UNREAD if all that is known of the old row is its ID. new_row, old_row: whether the row meets the condition, and the mapped values; a deleted row has a new one if it was inserted again.';
 CREATE FUNCTION ridepulse.sweep(name text, pages integer DEFAULT 256) RETURNS TABLE(deleted bigint, is_behind boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3174,6 +3342,7 @@ CREATE FUNCTION ridepulse.sweep_condition(name text) RETURNS text
       'coalesce(t.deleted_at, case when t.channel_id is null then t.ended_at end)'
       ' < now() - k.channels'
     when 'watch_errors' then 't.last_at < now() - k.watch_errors'
+    when 'removed_rows' then 't.removed_at < now() - interval ''1 day'''
     when 'nodes' then 't.seen_at < now() - interval ''1 day'''
     when 'idempotency_keys' then 't.created_at < now() - interval ''1 day'''
     when 'legacy_frames' then 't.taken_at < now() - interval ''1 day'''
@@ -3373,7 +3542,7 @@ CREATE FUNCTION ridepulse.watch("table" regclass, mapping jsonb) RETURNS void
     AS $$
 declare
   plan record;
-  trigger record;
+  command text;
 begin
   perform ridepulse.require_owner("table");
   select * into plan from ridepulse.check_mapping("table", coalesce(mapping, 'null'));
@@ -3386,19 +3555,8 @@ begin
   end;
   -- Must precede the lock on any row of this schema for which a writer of the table may wait.
   perform ridepulse.lock_table("table", 'write');
-  -- Triggers of a row fire in the order of their names: ridepulse_read fires first.
-  for trigger in
-    select * from (values
-      ('ridepulse_read', 'insert or delete', '',
-       format('read_row(%L, %L)', plan.new_row, plan.old_row)),
-      ('ridepulse_watch', 'insert or delete', '', 'watched()'),
-      ('ridepulse_read_update', plan.event, format('when (%s)', plan.changed),
-       format('read_row(%L, %L)', plan.new_row, plan.old_row)),
-      ('ridepulse_watch_update', plan.event, format('when (%s)', plan.changed), 'watched()')
-    ) t (name, event, condition, function)
-  loop
-    execute format('create or replace trigger %I after %s on %s for each row %s execute function '
-      'ridepulse.%s', trigger.name, trigger.event, "table", trigger.condition, trigger.function);
+  foreach command in array plan.triggers loop
+    execute command;
   end loop;
   perform ridepulse.register_watch("table", mapping);
 end
@@ -3413,6 +3571,9 @@ declare
   w ridepulse.watches;
 begin
   perform set_config('ridepulse.row', '', true);
+  if tg_op = 'INSERT' and pg_trigger_depth() > 1 then
+    perform set_config('ridepulse.nested_insert', 'on', true);
+  end if;
   select * into w from ridepulse.watches a where a.relation = tg_relid;
   if not found then
     select a.* into w
@@ -3423,10 +3584,17 @@ begin
     perform ridepulse.record_watch_error(tg_relid, '', 'not_attached');
   elsif source is null then
     perform ridepulse.record_watch_error(w.relation, 'ridepulse_read', 'not_read');
-  elsif not source ? 'error' then
-    perform ridepulse.store_row(w, tg_op, source -> 'new', source -> 'old');
+  elsif source ? 'error' then
+    perform ridepulse.record_unreadable(w, tg_relid, tg_op, source);
   else
-    perform ridepulse.record_unreadable(w, tg_relid, source -> 'error');
+    perform ridepulse.store_row(w,
+      case when source ? 'unread_old' then 'UNREAD' when source -> 'is_gone' = 'true' then 'GONE'
+        else tg_op end,
+      source -> 'new',
+      case when not source ? 'unread_old' then source -> 'old'
+        else jsonb_build_object('in', true, 'row', case when w.ride_function is not null
+          then source #> '{new,row}'
+          else jsonb_build_object(w.columns ->> 'id', source #> '{key,0}') end) end);
   end if;
   return null;
 end
@@ -4200,6 +4368,15 @@ CREATE TABLE ridepulse.recorded_default (
     pass jsonb NOT NULL
 );
 COMMENT ON TABLE ridepulse.recorded_default IS 'Recorded passes whose day has no partition.';
+CREATE UNLOGGED TABLE ridepulse.removed_rows (
+    ride_id text NOT NULL,
+    state text,
+    removed_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE ridepulse.removed_rows IS 'Deleted rows of attached tables that had no ride: one that is inserted again within a day has moved.';
+COMMENT ON COLUMN ridepulse.removed_rows.ride_id IS 'The ID that the row''s ride would have.';
+COMMENT ON COLUMN ridepulse.removed_rows.state IS 'The state of the row.';
+COMMENT ON COLUMN ridepulse.removed_rows.removed_at IS 'When the row was deleted.';
 CREATE TABLE ridepulse.retention (
     is_only boolean DEFAULT true NOT NULL,
     keep interval DEFAULT '30 days'::interval NOT NULL,
@@ -4319,6 +4496,17 @@ ALTER TABLE ridepulse.token_outcomes ALTER COLUMN id ADD GENERATED ALWAYS AS IDE
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE ridepulse.unread_rides (
+    ride_id text NOT NULL,
+    relation regclass NOT NULL,
+    since timestamp with time zone DEFAULT now() NOT NULL,
+    sqlstate text NOT NULL
+);
+COMMENT ON TABLE ridepulse.unread_rides IS 'Rides whose row of an attached table changed and could not be read since. No clock rule fires for them.';
+COMMENT ON COLUMN ridepulse.unread_rides.ride_id IS 'The ride.';
+COMMENT ON COLUMN ridepulse.unread_rides.relation IS 'The attached table.';
+COMMENT ON COLUMN ridepulse.unread_rides.since IS 'When the row could first not be read.';
+COMMENT ON COLUMN ridepulse.unread_rides.sqlstate IS 'The SQLSTATE of the error.';
 CREATE TABLE ridepulse.watch_errors (
     relation regclass NOT NULL,
     column_name text NOT NULL,
@@ -4430,6 +4618,45 @@ CREATE VIEW ridepulse.watch_problems AS
                   WHERE ((a.attrelid = (w.relation)::oid) AND (a.attgenerated <> ''::"char") AND (NOT a.attisdropped))))))
         UNION ALL
          SELECT w.relation,
+            g.tgname,
+            'old_trigger'::text,
+            NULL::text,
+            NULL::text,
+            NULL::bigint,
+            NULL::timestamp with time zone,
+            NULL::timestamp with time zone
+           FROM (ridepulse.watches w
+             JOIN pg_trigger g ON (((g.tgrelid = (w.relation)::oid) AND (g.tgname = ANY (ARRAY['ridepulse_read'::name, 'ridepulse_read_update'::name])) AND (g.tgnargs < 4))))
+        UNION ALL
+         SELECT w.relation,
+            ''::text,
+            'replaced_table'::text,
+            NULL::text,
+            (format('%I.%I'::text, n_1.nspname, o.relname) COLLATE "default") AS format,
+            NULL::bigint,
+            NULL::timestamp with time zone,
+            NULL::timestamp with time zone
+           FROM ((ridepulse.watches w
+             JOIN pg_namespace n_1 ON ((n_1.nspname = w.attached_schema)))
+             JOIN pg_class o ON (((o.relnamespace = n_1.oid) AND (o.relname = w.attached_name))))
+          WHERE ((o.oid <> (w.relation)::oid) AND (EXISTS ( SELECT
+                   FROM pg_class c
+                  WHERE (c.oid = (w.relation)::oid))) AND (NOT (EXISTS ( SELECT
+                   FROM ridepulse.watches a
+                  WHERE ((a.relation)::oid = o.oid)))))
+        UNION ALL
+         SELECT u.relation,
+            ''::text,
+            'unread_ride'::text,
+            (array_agg(u.ride_id ORDER BY u.since DESC))[1] AS array_agg,
+            ('SQLSTATE '::text || (array_agg(u.sqlstate ORDER BY u.since DESC))[1]),
+            count(*) AS count,
+            min(u.since) AS min,
+            NULL::timestamp with time zone
+           FROM ridepulse.unread_rides u
+          GROUP BY u.relation
+        UNION ALL
+         SELECT w.relation,
             ''::text,
             'missing_function'::text,
             NULL::text,
@@ -4538,6 +4765,8 @@ ALTER TABLE ONLY ridepulse.push_to_start_tokens
     ADD CONSTRAINT push_to_start_tokens_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY ridepulse.receipts
     ADD CONSTRAINT receipts_pkey PRIMARY KEY (apns_id);
+ALTER TABLE ONLY ridepulse.removed_rows
+    ADD CONSTRAINT removed_rows_pkey PRIMARY KEY (ride_id);
 ALTER TABLE ONLY ridepulse.retention
     ADD CONSTRAINT retention_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY ridepulse.revisions
@@ -4556,6 +4785,8 @@ ALTER TABLE ONLY ridepulse.timing
     ADD CONSTRAINT timing_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY ridepulse.token_outcomes
     ADD CONSTRAINT token_outcomes_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.unread_rides
+    ADD CONSTRAINT unread_rides_pkey PRIMARY KEY (ride_id);
 ALTER TABLE ONLY ridepulse.watch_errors
     ADD CONSTRAINT watch_errors_pkey PRIMARY KEY (relation, column_name, problem);
 ALTER TABLE ONLY ridepulse.watches

@@ -1,0 +1,291 @@
+-- What the triggers of attached tables copy: the row as it is, whatever other triggers have changed
+-- since; a row that moves; a row that can't be read. Replaces functions of 0007_watched_rows.sql and
+-- 0011_row_changes.sql. Reasons: docs/decisions/0072-row-versions.md.
+
+-- Unlogged: a row matters for a transaction, or for the few that an archiving job takes.
+create unlogged table ridepulse.removed_rows (
+  ride_id    text primary key,
+  state      text,
+  removed_at timestamptz not null
+);
+
+comment on table ridepulse.removed_rows is
+  'Deleted rows of attached tables that had no ride: one that is inserted again within a day has '
+  'moved.';
+comment on column ridepulse.removed_rows.ride_id is 'The ID that the row''s ride would have.';
+comment on column ridepulse.removed_rows.state is 'The state of the row.';
+comment on column ridepulse.removed_rows.removed_at is 'When the row was deleted.';
+
+create table ridepulse.unread_rides (
+  ride_id  text primary key,
+  relation regclass not null,
+  since    timestamptz not null default now(),
+  sqlstate text not null
+);
+
+comment on table ridepulse.unread_rides is
+  'Rides whose row of an attached table changed and could not be read since. No clock rule fires '
+  'for them.';
+comment on column ridepulse.unread_rides.ride_id is 'The ride.';
+comment on column ridepulse.unread_rides.relation is 'The attached table.';
+comment on column ridepulse.unread_rides.since is 'When the row could first not be read.';
+comment on column ridepulse.unread_rides.sqlstate is 'The SQLSTATE of the error.';
+
+create or replace function ridepulse.rides_removed() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if tg_relid <> 'ridepulse.rides'::regclass then
+    raise exception 'ridepulse.rides_removed serves ridepulse.rides alone, not %',
+      tg_relid::regclass using errcode = 'insufficient_privilege';
+  end if;
+  delete from ridepulse.participants p where p.ride_id in (select g.id from gone g);
+  delete from ridepulse.unread_rides u where u.ride_id in (select g.id from gone g);
+  return null;
+end
+$$;
+
+comment on function ridepulse.rides_removed() is
+  'Trigger function: deletes the participants and the marks of deleted rides. Errors: 42501 on any '
+  'table other than ridepulse.rides.';
+
+-- Must not be SECURITY DEFINER, because it runs code of the table's owner.
+create or replace function ridepulse.read_row() returns trigger
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  new_row jsonb;
+  old_row jsonb;
+  key jsonb;
+  error jsonb;
+  is_new_read boolean;
+  -- Writers may have rights on the root of a partitioned table alone.
+  root regclass;
+  is_gone boolean := false;
+  -- A row that was just written has an xmax if it was locked or written again since: then another
+  -- trigger may have replaced it. A deleted row may have been inserted again by a nested statement.
+  is_read_again boolean := case when tg_op = 'DELETE'
+    then current_setting('ridepulse.nested_insert', true) = 'on' else new.xmax <> '0'::xid end;
+begin
+  if is_read_again and tg_argv[2] <> '' then
+    root := coalesce(pg_partition_root(tg_relid), tg_relid);
+    if has_table_privilege(root, 'select') then
+      if tg_op = 'DELETE' then
+        execute format(tg_argv[2], root) into new_row using old, null::tid, null::oid;
+      else
+        execute format(tg_argv[2], root) into new_row using new, new.ctid, new.tableoid;
+        -- A policy may hide the row.
+        is_gone := new_row is null and not row_security_active(root);
+      end if;
+    end if;
+  end if;
+  if new_row is null and tg_op <> 'DELETE' then
+    execute tg_argv[is_gone::integer] into new_row using new;
+  end if;
+  if tg_op <> 'INSERT' then
+    execute tg_argv[1] into old_row using old;
+  end if;
+  perform set_config('ridepulse.row', jsonb_build_object('new', new_row, 'old', old_row,
+    'is_gone', is_gone)::text, true);
+  return null;
+exception when assert_failure or others then
+  -- The writer receives errors that a repetition may fix; the second trigger records all others.
+  if sqlstate ~ '^(40001|40P01|53[0-3]00|55P03|57014|57P0[1-5])$' then
+    raise;
+  end if;
+  error := jsonb_build_object('state', sqlstate, 'message', sqlerrm);
+  is_new_read := tg_op = 'UPDATE' and new_row is not null;
+  begin
+    if tg_op = 'DELETE' or is_new_read then
+      execute tg_argv[3] into key using old;
+    else
+      execute tg_argv[3] into key using new;
+    end if;
+  exception when assert_failure or others then
+    null;  -- The problem is recorded without the key.
+  end;
+  begin
+    if tg_op = 'UPDATE' and not is_new_read then
+      execute tg_argv[1] into old_row using old;
+    end if;
+  exception when assert_failure or others then
+    null;
+  end;
+  perform set_config('ridepulse.row', jsonb_build_object(
+    case when is_new_read then 'unread_old' else 'error' end, error, 'key', key,
+    'new', new_row, 'old', old_row)::text, true);
+  return null;
+end
+$$;
+
+comment on function ridepulse.read_row() is
+  'Trigger function of ridepulse_read: stores the mapped values of the new and the old row as '
+  'JSON in the setting ridepulse.row of the transaction. If the new row was written again since, it '
+  'stores the values that the row has now; if only the old row can''t be read, its key. Arguments: the queries that read the new row, the ID and '
+  'state of the old one, the row that the table has now, and the key. Errors: only those that a '
+  'repetition may fix.';
+
+create or replace function ridepulse.restore_ride(id text) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  removed jsonb;
+begin
+  delete from ridepulse.events e
+  where e.id in (
+    select r.id from ridepulse.events r
+    where r.ride_id = restore_ride.id and r.event = 'ride_removed' and r.created_at >= now()
+    for update skip locked)
+  returning e.data -> 'ride' into removed;
+  if not found
+     or not ridepulse.insert_silently(jsonb_populate_record(null::ridepulse.rides, removed)) then
+    return false;
+  end if;
+  update ridepulse.events e set data = '{"moved": true}'
+  where e.ride_id = restore_ride.id and e.event = 'ride_watched' and e.created_at >= now();
+  return true;
+end
+$$;
+
+-- An update of a row without a ride, such as one that was finished before the table was attached,
+-- announces its state only if the update changed the state, or made the row meet the condition.
+create or replace function ridepulse.store_row(
+  w ridepulse.watches, operation text, new_row jsonb, old_row jsonb
+) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  is_ride boolean := coalesce((new_row ->> 'in')::boolean and new_row -> 'row' <> 'null', false);
+  was_ride boolean := coalesce((old_row ->> 'in')::boolean and old_row -> 'row' <> 'null', false);
+  former_id text := ridepulse.mapped_id(w, old_row -> 'row');
+  former_state text := ridepulse.mapped_state(w, old_row -> 'row');
+  is_silent boolean;
+  is_there boolean;
+  ride ridepulse.rides;
+begin
+  if was_ride
+     and (not is_ride or former_id is distinct from ridepulse.mapped_id(w, new_row -> 'row'))
+     and not ridepulse.remove_ride(w, former_id)
+     and operation = 'DELETE' and octet_length(former_id) <= 512
+  then
+    insert into ridepulse.removed_rows as r (ride_id, state, removed_at)
+    values (former_id, former_state, now())
+    on conflict on constraint removed_rows_pkey do update set
+      state = excluded.state, removed_at = excluded.removed_at;
+  end if;
+  if not is_ride or operation = 'GONE' then
+    return;
+  end if;
+  ride := ridepulse.mapped_ride(w, new_row -> 'row');
+  if ride.id is null then
+    return;
+  end if;
+  is_silent := operation = 'UNREAD' or was_ride and former_id = ride.id
+    and former_state is not distinct from ride.state;
+  loop
+    perform from ridepulse.rides r where r.id = ride.id for no key update;
+    is_there := found;
+    if is_there and not is_silent then
+      insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
+      select ride.id, ride.state, '{}', ride.customer_id, ride.driver_id
+      from ridepulse.rides r where r.id = ride.id and r.state = ride.state and ride.state <> ''
+        and ridepulse.is_unannounced(ride);
+    end if;
+    if is_there or ((operation = 'INSERT' or former_id = ride.id) and ridepulse.restore_ride(ride.id)) then
+      perform set_config('ridepulse.silent', 'on', true)
+      where is_there and is_silent and pg_trigger_depth() > 1 and ridepulse.is_unannounced(ride);
+      update ridepulse.rides r set state = ride.state, customer_id = ride.customer_id,
+        driver_id = ride.driver_id, pickup_at = ride.pickup_at, time_zone = ride.time_zone,
+        attributes = ride.attributes
+      where r.id = ride.id
+        and (r.state, r.customer_id, r.driver_id, r.pickup_at, r.time_zone, r.attributes)
+          is distinct from (ride.state, ride.customer_id, ride.driver_id, ride.pickup_at,
+                            ride.time_zone, ride.attributes);
+      perform set_config('ridepulse.silent', '', true);
+      return;
+    end if;
+    if operation = 'DELETE' or operation = 'INSERT' and ridepulse.has_moved(ride) then
+      return;
+    end if;
+    if is_silent then
+      exit when ridepulse.insert_silently(ride);
+    else
+      insert into ridepulse.rides
+        (id, state, customer_id, driver_id, pickup_at, time_zone, attributes)
+      values (ride.id, ride.state, ride.customer_id, ride.driver_id, ride.pickup_at,
+              ride.time_zone, ride.attributes)
+      on conflict (id) do nothing;
+      exit when found;
+    end if;
+  end loop;
+end
+$$;
+
+comment on function ridepulse.store_row(ridepulse.watches, text, jsonb, jsonb) is
+  'Copies a change of a row of an attached table to ridepulse.rides. operation: INSERT, UPDATE or '
+  'DELETE; GONE if the new row was deleted or got another key since; UNREAD if all that is known of '
+  'the old row is its ID. new_row, old_row: whether the '
+  'row meets the condition, and the mapped values; a deleted row has a new one if it was inserted '
+  'again.';
+
+create function ridepulse.has_moved(ride ridepulse.rides) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  removed ridepulse.removed_rows;
+begin
+  delete from ridepulse.removed_rows r where r.ride_id = ride.id returning * into removed;
+  return found and removed.removed_at >= now() - interval '1 day'
+    and removed.state is not distinct from ride.state;
+end
+$$;
+
+comment on function ridepulse.has_moved(ridepulse.rides) is
+  'Whether an inserted row without a ride was deleted within the last day, with the same state. '
+  'Forgets that.';
+
+-- A trigger that ran before ridepulse_watch has updated the row without changing its state. The ride
+-- is announced by the write whose trigger that was.
+create function ridepulse.is_unannounced(ride ridepulse.rides) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select exists (
+      select from ridepulse.events e where e.ride_id = ride.id and e.event = 'ride_watched'
+        and e.data = '{}' and e.created_at >= now())
+    and not exists (
+      select from ridepulse.events e where e.ride_id = ride.id and e.event = ride.state
+        and e.created_at >= now())
+$$;
+
+comment on function ridepulse.is_unannounced(ridepulse.rides) is
+  'Whether this transaction has inserted the ride silently and not emitted its state.';
+
+create or replace function ridepulse.watched() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  source jsonb := nullif(current_setting('ridepulse.row', true), '');
+  w ridepulse.watches;
+begin
+  perform set_config('ridepulse.row', '', true);
+  if tg_op = 'INSERT' and pg_trigger_depth() > 1 then
+    perform set_config('ridepulse.nested_insert', 'on', true);
+  end if;
+  select * into w from ridepulse.watches a where a.relation = tg_relid;
+  if not found then
+    select a.* into w
+    from ridepulse.watches a join pg_partition_ancestors(tg_relid) p on p.relid = a.relation
+    limit 1;
+  end if;
+  if w.relation is null then
+    perform ridepulse.record_watch_error(tg_relid, '', 'not_attached');
+  elsif source is null then
+    perform ridepulse.record_watch_error(w.relation, 'ridepulse_read', 'not_read');
+  elsif source ? 'error' then
+    perform ridepulse.record_unreadable(w, tg_relid, tg_op, source);
+  else
+    perform ridepulse.store_row(w,
+      case when source ? 'unread_old' then 'UNREAD' when source -> 'is_gone' = 'true' then 'GONE'
+        else tg_op end,
+      source -> 'new',
+      case when not source ? 'unread_old' then source -> 'old'
+        else jsonb_build_object('in', true, 'row', case when w.ride_function is not null
+          then source #> '{new,row}'
+          else jsonb_build_object(w.columns ->> 'id', source #> '{key,0}') end) end);
+  end if;
+  return null;
+end
+$$;
