@@ -37,7 +37,7 @@ import Testing
         if sqlstate = '42501' then
           return message !~ ('^permission denied for \\w+ (ridepulse|' || object || ')$');
         end if;
-        return sqlstate <> '55000' or command like 'select%';
+        return sqlstate not in ('55000', '0A000') or command like 'select%';
       end;
     end $$
     """

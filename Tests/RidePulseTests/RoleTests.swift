@@ -85,6 +85,7 @@ import Testing
     for answer in answers { #expect((200...201).contains(answer.status), "\(answer)") }
     #expect(try api.get("/metrics").text.contains("ridepulse_rides_parked 0"))
     #expect(!server.log.contains("permission denied"), "\(server.log)")
+    #expect(!server.log.contains("superuser"))
   }
 
   @Test func `R80: every command runs as a member of ridepulse_engine`() async throws {

@@ -27,7 +27,6 @@ package struct TableBackfill: Sendable {
   private let session: PostgresSession
   private let table: String
   private let active: String
-  private let allowsOwnerCode: String
 
   /// How long a backfill continues although every batch meets a lock.
   private let patience: Duration
@@ -35,17 +34,14 @@ package struct TableBackfill: Sendable {
   /// - Parameters:
   ///   - session: A session of its own, because finding the live rows may take minutes.
   ///   - table: The table as SQL names it.
-  ///   - allowsOwnerCode: Whether reading the table may run code of its owner with the session's
-  ///     rights; otherwise such a table is refused with 42501.
   ///   - patience: How long it goes on although every batch meets a lock of a writer.
   package init(
     _ session: PostgresSession, table: String, active: Set<String>,
-    allowsOwnerCode: Bool = true, patience: Duration = .seconds(60)
+    patience: Duration = .seconds(60)
   ) {
     self.session = session
     self.table = table
     self.active = PostgresArray.literal(active.sorted())
-    self.allowsOwnerCode = allowsOwnerCode ? "t" : "f"
     self.patience = patience
   }
 
@@ -58,14 +54,13 @@ package struct TableBackfill: Sendable {
     name: "",
     sql: """
       select jsonb_build_array(ride_id, key, version)
-      from ridepulse.find_live_rows($1::text::regclass, $2::text[], $3::boolean)
+      from ridepulse.find_live_rows($1::text::regclass, $2::text[])
       """)
   private static let store = Statement(
     name: "backfill_batch",
     sql: """
       select inserted, refreshed, removed, unmatched
-      from ridepulse.backfill_batch(
-        $1::text::regclass, $2::text[], $3::text::jsonb, $4::boolean)
+      from ridepulse.backfill_batch($1::text::regclass, $2::text[], $3::text::jsonb)
       """)
   private static let recordUnread = Statement(
     name: "",
@@ -106,7 +101,7 @@ package struct TableBackfill: Sendable {
     _ onProgress: (Int, Int) -> Void
   ) async throws(PostgresError) -> Counts {
     let found = try await session.run(
-      [Call(Self.find, [table, active, allowsOwnerCode])], timeout: .seconds(4 * 3600))[0]
+      [Call(Self.find, [table, active])], timeout: .seconds(4 * 3600))[0]
     let rows = (0..<found.rowCount).map { Row(json: found.string($0, 0) ?? "") }
     return try await store(rows, onProgress)
   }
@@ -150,7 +145,7 @@ package struct TableBackfill: Sendable {
   private func store(_ batch: [Row], _ counts: inout Counts) async throws(PostgresError) {
     let json = "[" + batch.map(\.json).joined(separator: ",") + "]"
     let result = try await session.run([
-      Call(Self.asynchronously), Call(Self.store, [table, active, json, allowsOwnerCode]),
+      Call(Self.asynchronously), Call(Self.store, [table, active, json]),
     ])[1]
     counts.inserted += result.int64(0, 0) ?? 0
     counts.refreshed += result.int64(0, 1) ?? 0

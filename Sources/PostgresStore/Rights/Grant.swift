@@ -45,6 +45,7 @@ struct Grant: Sendable {
     case httpCalls = "calls of HTTP that write, and GET /v1/deliveries, answer 503"
     case rotation = "old days of the ledger and old rows of other tables are never deleted"
     case backfill = "rows that were there when their table was attached are not copied"
+    case remedies = "rides stay parked, and phones in quarantine"
     case watching = "problems of attached tables are not shown"
     case legacy = "legacy-gateway does not start"
     case rawPushes = "ridepulse push and ridepulse broadcast fail"

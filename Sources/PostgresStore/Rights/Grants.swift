@@ -62,8 +62,9 @@ enum Grants {
     .table("slots", engine: read, reader: read, loss: .reports),
   ]
 
-  /// The functions that a backfill calls.
-  static let backfill = functions.filter { $0.loss == .backfill }.map(\.name)
+  /// The functions that a backfill calls. Only programs of the version before call runs_owner_code.
+  static let backfill = functions.filter { $0.loss == .backfill && $0.name != "runs_owner_code" }
+    .map(\.name)
 
   private static let functions: [Grant] = [
     .function("emit", .app, .engine),
@@ -87,6 +88,9 @@ enum Grants {
     .function("check_pin", .engine),
     .function("pin", .engine),
     .function("hold", .engine),
+    .function("unpark", .engine, loss: .remedies),
+    .function("unquarantine", .engine, loss: .remedies),
+    .function("unwatch_missing", .engine, loss: .remedies),
     .function("rotate_ledger", .engine, loss: .rotation),
     .function("rotate_recorded", .engine, loss: .recording),
     .function("sweep", .engine, loss: .rotation),
@@ -94,6 +98,7 @@ enum Grants {
     .function("runs_owner_code", .engine, loss: .backfill),
     .function("begin_backfill", .engine, loss: .backfill),
     .function("finish_backfill", .engine, loss: .backfill),
+    .function("lock_to_read", .engine, loss: .backfill),
     .function("find_live_rows", .engine, loss: .backfill),
     .function("live_rides", .engine, loss: .backfill),
     .function("backfill_plan", .engine, loss: .backfill),

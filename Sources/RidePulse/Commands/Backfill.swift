@@ -20,12 +20,12 @@ enum Backfill: Command {
       context.arguments.value("--schedules"), context.environment
     ).ruleSet
     return try await Database.with(context.environment, name: "backfill") { session in
-      try await Database.requireSchema(session)
       do {
         guard let rights = try await BackfillRights.read(session, table: name) else {
           throw CommandFailure("there is no table \(name); check the name and its schema")
         }
-        if !rights.grants.isEmpty { return refuse(rights) }
+        if let reason = rights.refusal { throw refused(rights, reason) }
+        try await Database.requireSchema(session)
         return try await run(rights.table, rules.activeStates, session)
       } catch let error as PostgresError {
         throw failure(error, name)
@@ -48,12 +48,13 @@ enum Backfill: Command {
     return .done
   }
 
-  private static func refuse(_ rights: BackfillRights) -> ExitStatus {
-    Terminal.printError(
-      "ridepulse: role \(rights.role) lacks rights to backfill \(rights.table):")
-    for grant in rights.grants { Terminal.printError("  \(grant);") }
-    return .failed
+  private static func refused(_ rights: BackfillRights, _ reason: String) -> CommandFailure {
+    CommandFailure(
+      "\(rights.table) was not backfilled: \(reason); \(rights.remedy(line(rights.table)))")
   }
+
+  /// The command for a table, as a shell reads it.
+  static func line(_ table: String) -> String { "ridepulse backfill \(ShellText.word(table))" }
 
   private static func report(_ counts: TableBackfill.Counts, _ table: String) {
     Terminal.print(
@@ -68,7 +69,8 @@ enum Backfill: Command {
       let what = counts.unmatched == 1 ? "live ride has" : "live rides have"
       Terminal.print(
         "\(counts.unmatched) \(what) no row in \(table) and were left, because IDs without a prefix"
-          + " may come from elsewhere; delete them from \(Database.schema).rides if they are over")
+          + " may come from elsewhere; if they are over, as the schema's owner: delete from "
+          + "\(Database.schema).rides")
     }
   }
 

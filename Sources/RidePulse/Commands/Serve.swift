@@ -68,6 +68,7 @@ enum Serve: Command {
       return try await withCleanup({ await service.endCalls() }) {
         guard try await service.start(onWait: { supervision.waiting($0) }) else { return .done }
         log(.info, "Serving", fields)
+        await Superuser.warn(service.conninfo, log)
         await serve(service, supervision)
         return .done
       }

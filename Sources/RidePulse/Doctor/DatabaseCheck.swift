@@ -7,7 +7,8 @@ enum DatabaseCheck {
       server(probes), schema(probes), rights(probes), listen(probes),
       QueueCheck.result(probes.queue),
       ClockCheck.database(probes.lead), holder(probes),
-    ] + PlaceCheck.results(probes) + WatchCheck.results(probes) + LimitCheck.results(probes)
+    ] + superuser(probes) + PlaceCheck.results(probes) + WatchCheck.results(probes)
+      + LimitCheck.results(probes)
   }
 
   private static func server(_ probes: DatabaseState) -> CheckResult {
@@ -134,6 +135,16 @@ enum DatabaseCheck {
     }
   }
 
+  private static func superuser(_ probes: DatabaseState) -> [CheckResult] {
+    guard let server = probes.server.value, server.isSuperuser else { return [] }
+    return [
+      .warning(
+        "superuser",
+        "role \(server.role) is a superuser: a flaw in serve would give away the server, "
+          + "and tables of other owners are not backfilled", Superuser.remedy)
+    ]
+  }
+
   /// Returns one GRANT per object, in the order of the missing rights. `role` is already quoted for
   /// SQL.
   static func grants(_ missing: [MissingRight], to role: String) -> String {
@@ -202,7 +213,9 @@ enum DatabaseCheck {
 
   private static func release(_ holder: BlockingBackend) -> String {
     let name = SQLText.literal(holder.name)
-    func psql(_ sql: String) -> String { "psql \"$DATABASE_URL\" -c \(ShellText.word(sql))" }
+    func psql(_ sql: String) -> String {
+      "as its role or a superuser: psql -c \(ShellText.word(sql))"
+    }
     return switch holder.kind {
     case .session:
       psql("select pg_terminate_backend(\(holder.processID.map { "\($0)" } ?? "PID"))")

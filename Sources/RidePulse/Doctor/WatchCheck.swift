@@ -24,7 +24,8 @@ enum WatchCheck {
   private static func pending(_ table: String) -> CheckResult {
     .warning(
       "backfill \(table)", "its live rows were not copied since it was attached",
-      "ridepulse backfill \(ShellText.word(table)); serve does so each minute if its role may")
+      "as the table's owner: \(Backfill.line(table)); serve does so each minute if that owner has all "
+        + "rights of its role")
   }
 
   private static func result(
@@ -83,7 +84,7 @@ enum WatchCheck {
   private static func fix(_ problem: WatchProblem) -> String {
     let table = problem.table
     return switch problem.kind {
-    case .missingTable: "psql -c 'delete from \(Database.schema).watches where relation = \(table)'"
+    case .missingTable: "psql \"$DATABASE_URL\" -c 'select \(Database.schema).unwatch_missing()'"
     case .replacedTable:
       "as the table's owner: select \(Database.schema).unwatch('\(table)'); "
         + "select \(Database.schema).watch('\(problem.detail ?? "TABLE")', MAPPING); to keep it attached "

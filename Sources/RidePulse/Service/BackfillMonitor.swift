@@ -39,7 +39,9 @@ final class BackfillMonitor: Sendable {
             try await backfill(table, session)
           } catch let error as PostgresError where error.server != nil {
             // A fault of one table must not keep the others from their backfill.
-            refuse(table.name, "\(error)")
+            refuse(
+              table.name, "\(error)",
+              "as the owner of \(table.name): \(Backfill.line(table.name))")
           }
         }
       }
@@ -55,11 +57,12 @@ final class BackfillMonitor: Sendable {
   ) async throws(PostgresError) {
     let name = table.name
     guard let rights = try await BackfillRights.read(session, table: table.oid) else { return }
-    if let reason = try await refusal(rights, session) { return refuse(name, reason) }
+    if let reason = rights.refusal {
+      return refuse(name, reason, rights.remedy(Backfill.line(name)))
+    }
     let active = state.withLock { $0.active }
-    let counts = try await TableBackfill(
-      session, table: name, active: active, allowsOwnerCode: rights.isOwner
-    ).run(isForced: false)
+    let counts = try await TableBackfill(session, table: name, active: active)
+      .run(isForced: false)
     guard let counts else { return }
     _ = state.withLock { $0.refused.removeValue(forKey: name) }
     log(
@@ -71,29 +74,12 @@ final class BackfillMonitor: Sendable {
       ])
   }
 
-  private func refuse(_ table: String, _ reason: String) {
+  private func refuse(_ table: String, _ reason: String, _ fix: String) {
     guard state.withLock({ $0.refused.updateValue(reason, forKey: table) }) != reason else {
       return
     }
     log(
       .warning, "Attached table not backfilled",
-      [
-        "table": table, "reason": reason,
-        "fix": "as the owner of \(table): ridepulse backfill \(ShellText.word(table))",
-      ])
-  }
-
-  /// Returns why this role must not read the table; nil if it may.
-  private func refusal(
-    _ rights: BackfillRights, _ session: PostgresSession
-  ) async throws(PostgresError) -> String? {
-    if !rights.grants.isEmpty {
-      return "role \(rights.role) lacks rights: \(rights.grants.joined(separator: "; "))"
-    }
-    // Code of another role must not run with this role's rights (docs/decisions/0031).
-    if !rights.isOwner, try await rights.runsOwnerCode(session) {
-      return "its mapping runs code of the table's owner, which role \(rights.role) is not"
-    }
-    return nil
+      ["table": table, "reason": reason, "fix": fix])
   }
 }

@@ -1,0 +1,22 @@
+import PostgresStore
+import RideCore
+
+/// Warns of a service that runs as a superuser.
+enum Superuser {
+  /// The commands that make a role for the service.
+  static var remedy: String {
+    Database.named(
+      "ridepulse migrate --roles, then psql -c 'create role ridepulse_serve login in role "
+        + "ridepulse_engine', and name that role in DATABASE_URL")
+  }
+
+  /// Logs it once, at the start of a service.
+  static func warn(_ conninfo: String, _ log: Log) async {
+    let server = try? await Database.with(conninfo: conninfo, name: "serve") { session in
+      try await ServerState.read(session)
+    }
+    guard let server, server.isSuperuser else { return }
+    log(
+      .warning, "Running as a superuser, use another role", ["role": server.role, "fix": remedy])
+  }
+}
