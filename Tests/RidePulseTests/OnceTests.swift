@@ -46,6 +46,20 @@ import Testing
     }
   }
 
+  @Test func `A17: a database with array_nulls = off sends one push after another`() async throws {
+    try await Stage.run { stage in
+      let name = stage.conninfo.split(separator: "=").last ?? ""
+      try await stage.sql("alter database \(name) set array_nulls = off")
+      try await stage.addRide()
+      for event in ["driver_nearby", "driver_arrived"] {
+        try await stage.sql("select ridepulse.emit('\(event)', 'r1')")
+        let run = try once(stage)
+        #expect(run.status == 0 && run.errors == "", "\(run)")
+      }
+      #expect(try await stage.value("select count(*) from ridepulse.events") == "0")
+    }
+  }
+
   @Test func `R117 a ride parked during the run makes it fail, one parked before does not`()
     async throws
   {

@@ -27,8 +27,10 @@ package struct IndexBuildError: Error, Hashable, Sendable, CustomStringConvertib
   package let cause: PostgresError
 
   package var description: String {
-    "the schema is applied, but index \(index.name) of \(index.relation) is not built: \(cause). Until "
-      + "it is, ridepulse explain is slow; run ridepulse migrate again"
+    let fix = cause.server?.sqlState == "53400" ? "raise temp_file_limit of the role, then " : ""
+    return
+      "the schema is applied, but index \(index.name) of \(index.relation) is not built: \(cause). Until "
+      + "it is, ridepulse explain is slow; \(fix)run ridepulse migrate again"
   }
 }
 

@@ -112,13 +112,10 @@ package enum Migrations {
         current_setting('server_encoding'), current_database()
       """)
 
-  /// PostgreSQL computes the checksums, so that the program needs no hash function of its own.
+  /// PostgreSQL computes the checksums, so that the program needs no hash function of its own. All
+  /// texts in one statement would need temporary files, which a role may have none of.
   private static let checksum = Statement(
-    name: "",
-    sql: """
-      select encode(sha256(convert_to(text, 'UTF8')), 'hex')
-      from unnest($1::text[]) with ordinality as step(text, number) order by number
-      """)
+    name: "", sql: "select encode(sha256(convert_to($1::text, 'UTF8')), 'hex')")
 
   private static let landed = Statement(
     name: "", sql: "select name, checksum from ridepulse.migrations order by number")
@@ -141,9 +138,8 @@ package enum Migrations {
       }
       hasTable = true
     }
-    let texts = PostgresArray.literal(steps.map(\.sql))
-    let sums = try await one(session, Call(checksum, [texts]), timeout: timeout)
-    let pairs = steps.enumerated().map { ($1.name, sums.string($0, 0) ?? "") }
+    let sums = try await all(session, steps.map { Call(checksum, [$0.sql]) }, timeout: timeout)
+    let pairs = zip(steps, sums).map { ($0.name, $1.string(0, 0) ?? "") }
     return try MigrationPlan(
       steps: steps, checksums: Dictionary(pairs) { first, _ in first },
       landed: hasTable ? read(try await one(session, Call(landed), timeout: timeout)) : [])
@@ -159,12 +155,17 @@ package enum Migrations {
   private static func one(
     _ session: PostgresSession, _ call: Call, timeout: Duration
   ) async throws(MigrationError) -> QueryResult {
+    guard let result = try await all(session, [call], timeout: timeout).first else {
+      throw .database(PostgresError(.protocol(reason: "no result to a call")))
+    }
+    return result
+  }
+
+  private static func all(
+    _ session: PostgresSession, _ calls: [Call], timeout: Duration
+  ) async throws(MigrationError) -> [QueryResult] {
     do throws(PostgresError) {
-      let results = try await session.run([call], timeout: timeout)
-      guard let result = results.first else {
-        throw PostgresError(.protocol(reason: "no result to a call"))
-      }
-      return result
+      return try await session.run(calls, timeout: timeout)
     } catch {
       throw .database(error)
     }

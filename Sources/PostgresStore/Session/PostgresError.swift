@@ -78,7 +78,7 @@ extension PostgresError: CustomStringConvertible {
       "RIDEPULSE_SCHEMA is \"\(Escape.line(name))\": expected at most 40 characters of a-z, 0-9 and _, "
         + "the first no digit, and no name that Postgres reserves"
     case .invalidParameter(let statement, let index):
-      "parameter $\(index + 1) of \(statement) holds a NUL character"
+      "parameter $\(index + 1)\(statement.isEmpty ? "" : " of \(statement)") holds a NUL character"
     case .unreachable(let reason, _): "no connection to Postgres: \(reason)"
     case .connectionLost(let sent, let reason):
       "the connection to Postgres was lost \(Self.fate(sent)): \(reason)"
@@ -150,7 +150,7 @@ package struct ServerError: Hashable, Sendable {
   package let constraint: String?
   /// The position of the error in the SQL text, in characters from 1.
   package let position: Int?
-  /// The name of the statement that failed; nil in a script.
+  /// The name of the statement that failed; nil in a script, and if the statement has none.
   package let statement: String?
 
   /// Creates an error report; fields that are left out are unknown.
@@ -164,7 +164,7 @@ package struct ServerError: Hashable, Sendable {
     self.hint = hint
     self.constraint = constraint
     self.position = position
-    self.statement = statement
+    self.statement = statement.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// Whether the same work may succeed a moment later.

@@ -162,18 +162,17 @@ extension SessionLoop {
     case .failed: drop(connection.connectFailure)
     case .open:
       guard connection.enterPipelineMode() else { return drop(connection.errorMessage) }
-      sendListen(connection)
+      sendSetup(connection)
     }
   }
 
-  /// Sends LISTEN before the connection counts as usable: the caller then checks for work, and
-  /// misses no notification from then on.
-  private func sendListen(_ connection: LibpqConnection) {
-    guard !channels.isEmpty else { return becomeReady(connection) }
-    let calls = channels.map { Call(Statement.listen(to: $0)) }
+  /// Sets variables, and sends LISTEN before the connection counts as usable: the caller then checks
+  /// for work, and misses no notification from then on.
+  private func sendSetup(_ connection: LibpqConnection) {
+    let calls = [Call(SessionVariables.statement)] + channels.map { Call(Statement.listen(to: $0)) }
     let steps = PipelineStep.plan(calls, known: [:], named: false)
     guard connection.send(steps, of: calls) else { return drop(connection.errorMessage) }
-    activity = InFlightTransaction(PipelineStateMachine(pipeline: steps), for: .listen)
+    activity = InFlightTransaction(PipelineStateMachine(pipeline: steps), for: .setup)
     pushOut(connection)
   }
 
@@ -211,7 +210,7 @@ extension SessionLoop {
     activity = nil
     lifecycle.heard(now: .now)
     guard case .transaction(let transaction) = inFlight.purpose else {
-      if case .listen = inFlight.purpose { finishListen(inFlight, connection) }
+      if case .setup = inFlight.purpose { finishSetup(inFlight, connection) }
       return
     }
     if let error = inFlight.firstError {
@@ -239,9 +238,9 @@ extension SessionLoop {
     return nil
   }
 
-  private func finishListen(_ inFlight: InFlightTransaction, _ connection: LibpqConnection) {
+  private func finishSetup(_ inFlight: InFlightTransaction, _ connection: LibpqConnection) {
     if let error = inFlight.firstError {
-      drop("LISTEN was refused: \(error)")
+      drop("the session was refused its settings or LISTEN: \(error)")
     } else {
       becomeReady(connection)
     }

@@ -76,8 +76,8 @@ final class InFlightTransaction {
   enum Purpose {
     /// A caller's transaction.
     case transaction(Transaction)
-    /// The session's own LISTEN commands.
-    case listen
+    /// The session's own settings and LISTEN commands.
+    case setup
     /// The session's check that the server still answers; after this moment it drops the
     /// connection.
     case livenessCheck(until: ContinuousClock.Instant)
@@ -104,11 +104,11 @@ final class InFlightTransaction {
     if case .transaction(let transaction) = purpose { transaction } else { nil }
   }
 
-  /// When it must have ended; nil for LISTEN, which the limit for connecting covers.
+  /// When it must have ended; nil for the setup, which the limit for connecting covers.
   var deadline: ContinuousClock.Instant? {
     switch purpose {
     case .transaction(let transaction): transaction.deadline
-    case .listen: nil
+    case .setup: nil
     case .livenessCheck(let until): until
     }
   }
