@@ -102,6 +102,90 @@ import TestSupport
     }
   }
 
+  /// The metrics of a service to which nothing has happened.
+  private func freshPage(_ stage: Stage) async throws -> String {
+    var environment = stage.environment
+    environment["RIDEPULSE_ADMIN"] = "127.0.0.1:0"
+    let server = try Server(environment)
+    defer { server.stop() }
+    try await server.waitForLog("Serving")
+    let url = "http://127.0.0.1:\(server.field("port") ?? "")/metrics"
+    return try Command.run("/usr/bin/curl", ["--silent", "--fail", url]).output
+  }
+
+  /// The series of a page that a selector of an alert matches, if their value is 0.
+  private func zeros(_ page: String, _ name: String, _ selector: String) throws -> [String] {
+    let matchers = try selector.matches(of: /(\w+)=(~?)"([^"]*)"/).map { match in
+      let value = match.output.3
+      return try Regex<Substring>("[{,]\(match.output.1)=\"(?:\(value))\"[,}]")
+    }
+    var found: [String] = []
+    for line in page.split(separator: "\n") where line.hasPrefix(name + "{") {
+      guard line.hasSuffix(" 0"), matchers.allSatisfy({ line.contains($0) }) else { continue }
+      found.append(String(line.dropLast(2)))
+    }
+    return found
+  }
+
+  @Test func `U17 a fresh service exports each counter of the alerts and dashboards as 0`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let page = try await freshPage(stage)
+      for path in ["/prometheus/alerts.yaml", "/grafana/ridepulse.json"] {
+        let text = try String(contentsOfFile: Self.deploy + path, encoding: .utf8)
+          .replacing("\\\"", with: "\"")
+        let used = text.matches(of: /(?:increase|rate)\((ridepulse_\w+)(?:\{([^}]*)\})?/)
+        #expect(used.count > 5)
+        for match in used {
+          let selector = (match.output.2 ?? "").replacing(/instance=~"[^"]*",?/, with: "")
+            .replacing(/\w+!="[^"]*",?/, with: "")
+          let found = try zeros(page, String(match.output.1), String(selector))
+          // Only gauges of connections depend on what was opened.
+          if match.output.1 == "ridepulse_apns_connections_opened_total" { continue }
+          #expect(!found.isEmpty, "\(path): \(match.output.0)")
+        }
+      }
+    }
+  }
+
+  @Test func `U17 alerts fire for the first burst after a start`() async throws {
+    try await Stage.run { stage in
+      let page = try await freshPage(stage)
+      let alerts = try String(
+        contentsOfFile: Self.deploy + "/prometheus/alerts.yaml", encoding: .utf8)
+      var tests =
+        "rule_files: [\(Self.deploy)/prometheus/alerts.yaml]\nevaluation_interval: 30s\ntests:\n"
+      var count = 0
+      for alert in alerts.components(separatedBy: "- alert: ").dropFirst() {
+        let name = alert.prefix { $0 != "\n" }
+        let counters = alert.matches(of: /increase\((ridepulse_\w+)(?:\{([^}]*)\})?/)
+        let series = try counters.flatMap {
+          try zeros(page, String($0.output.1), String($0.output.2 ?? ""))
+        }
+        if counters.isEmpty { continue }
+        count += 1
+        let first = try #require(series.first, "\(name)")
+        let labelled = first.replacing("{", with: #"{instance="a:9464",job="ridepulse","#)
+        tests += """
+            - interval: 30s
+              input_series:
+                - { series: '\(labelled)', values: "0 0 30x20" }
+              promql_expr_test:
+                - expr: 'count(ALERTS{alertname="\(name)",alertstate="firing"}) or vector(0)'
+                  eval_time: 4m
+                  exp_samples: [{ value: 1 }]
+
+          """
+      }
+      #expect(count > 5)
+      let file = stage.directory + "/burst.yaml"
+      try Data(tests.utf8).write(to: URL(fileURLWithPath: file))
+      let tested = try promtool("test", "rules", file)
+      #expect(tested.status == 0, "\(tested.output)\(tested.errors)")
+    }
+  }
+
   /// The words of a regular expression in the alert of this name.
   private func words(_ alert: String, _ selector: String) throws -> Set<Substring> {
     let text = try String(

@@ -81,7 +81,8 @@ enum QueueCheck {
         "\(what). The oldest transaction is that of session \(holder.processID) "
           + "(\(holder.application), database \(holder.database)), \(holder.state), "
           + "for \(holder.age.rideText)",
-        "psql -c 'select pg_terminate_backend(\(holder.processID))', once you know whose it is")
+        "as its role or a superuser: psql -c 'select pg_terminate_backend(\(holder.processID))', once "
+          + "you know whose it is")
     }
   }
 }

@@ -3,13 +3,16 @@ import RideCore
 import Synchronization
 
 enum PushMetrics {
-  static func families(_ tally: PushTally) -> [MetricFamily] {
+  /// - Parameter expected: What is exported as 0 until it happens.
+  static func families(_ tally: PushTally, _ expected: ExpectedOutcomes) -> [MetricFamily] {
     var ended = MetricFamily(
       .counter, "ridepulse_pushes_total",
       "Verdicts in the ledger, including suppressed and expired pushes, which were not sent.")
     var retried = MetricFamily(
       .counter, "ridepulse_retries_total", "Attempts after which a push is sent again.")
-    for (line, count) in tally.lines {
+    let counted = Set(tally.lines.map(\.line))
+    let zeros = expected.lines.filter { !counted.contains($0) }.map { (line: $0, count: 0) }
+    for (line, count) in tally.lines + zeros {
       var labels = [
         label("app", line.app), MetricFamily.Label("push_type", line.pushType.rawValue),
       ]
@@ -21,14 +24,16 @@ enum PushMetrics {
         ended.add(Double(count), labels)
       }
     }
-    return [ended, retried, delays(tally), slots(tally.slots), conditions(tally)] + cards(tally)
+    return [
+      ended, retried, delays(tally, expected), slots(tally.slots), conditions(tally),
+    ] + cards(tally, expected)
   }
 
   private static func label(_ name: String, _ app: App) -> MetricFamily.Label {
     .init(name, app.rawValue)
   }
 
-  private static func delays(_ tally: PushTally) -> MetricFamily {
+  private static func delays(_ tally: PushTally, _ expected: ExpectedOutcomes) -> MetricFamily {
     var family = MetricFamily(
       .histogram, "ridepulse_commit_to_accepted_seconds",
       "Time from an event's commit, or a slot's time, to the ledger row with status accepted.")
@@ -36,6 +41,12 @@ enum PushMetrics {
       family.add(
         bounds: PushTally.bounds, counts: delay.counts, sum: delay.seconds,
         [label("app", delay.app), .init("push_type", delay.pushType.rawValue)])
+    }
+    for kind in expected.kinds
+    where !tally.delays.contains(where: { $0.app == kind.app && $0.pushType == kind.pushType }) {
+      family.add(
+        bounds: PushTally.bounds, counts: Array(repeating: 0, count: PushTally.bounds.count + 1),
+        sum: 0, [label("app", kind.app), .init("push_type", kind.pushType.rawValue)])
     }
     return family
   }
@@ -63,11 +74,12 @@ enum PushMetrics {
     return family
   }
 
-  private static func cards(_ tally: PushTally) -> [MetricFamily] {
+  private static func cards(_ tally: PushTally, _ expected: ExpectedOutcomes) -> [MetricFamily] {
     var cards = MetricFamily(
       .counter, "ridepulse_card_pushes_total",
       "Live Activity pushes that APNs accepted; those of priority 10 spend the system's budget.")
-    let lines = tally.cards.sorted { left, right in
+    let zeros = expected.cards.map { ($0, 0) }
+    let lines = tally.cards.merging(zeros) { count, _ in count }.sorted { left, right in
       ("\(left.key.app) \(left.key.event) \(left.key.priority)")
         < ("\(right.key.app) \(right.key.event) \(right.key.priority)")
     }
@@ -82,7 +94,10 @@ enum PushMetrics {
     var over = MetricFamily(
       .counter, "ridepulse_card_over_budget_total",
       "Urgent Live Activity pushes sent at priority 5 because the hour's budget was spent.")
-    for (app, count) in tally.overBudget.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+    let apps = expected.cards.map { ($0.app, 0) }
+    for (app, count) in tally.overBudget.merging(apps, uniquingKeysWith: { count, _ in count })
+      .sorted(by: { "\($0.key)" < "\($1.key)" })
+    {
       over.add(Double(count), [label("app", app)])
     }
     return [cards, over]

@@ -188,7 +188,7 @@ final class Service: Sendable {
     }
     var reading = reading(gauges)
     reading.watched = watched
-    return ServiceMetrics.page(reading)
+    return ServiceMetrics.page(reading, ExpectedOutcomes(of: rules, apps: apps))
   }
 
   var apps: [App] { Array(apns.bundleIDs.keys) }

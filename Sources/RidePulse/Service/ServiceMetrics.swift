@@ -26,9 +26,10 @@ enum ServiceMetrics {
     var isHeld = false
   }
 
-  static func page(_ reading: Reading) -> String {
+  static func page(_ reading: Reading, _ expected: ExpectedOutcomes) -> String {
     MetricFamily.page(
-      PushMetrics.families(reading.tally) + health(reading) + engine(reading.engine)
+      PushMetrics.families(reading.tally, expected) + health(reading)
+        + engine(reading.engine)
         + apns(reading) + database(reading.database) + [watched(reading.watched)]
         + ProcessMetrics.families())
   }
