@@ -135,10 +135,6 @@ static const char text_0032[] = {
 };
 
 static const char text_0033[] = {
-#embed "../../../sql/0033_session_settings.sql" suffix(, 0)
-};
-
-static const char text_0033[] = {
 #embed "../../../sql/0033_watch_triggers.sql" suffix(, 0)
 };
 
@@ -148,6 +144,10 @@ static const char text_0034[] = {
 
 static const char text_0035[] = {
 #embed "../../../sql/0035_backfill_as_owner.sql" suffix(, 0)
+};
+
+static const char text_0036[] = {
+#embed "../../../sql/0036_session_settings.sql" suffix(, 0)
 };
 
 static const char text_0037[] = {
@@ -187,10 +187,10 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0030_contact_by_phone", text_0030},
     {"0031_record", text_0031},
     {"0032_row_versions", text_0032},
-    {"0033_session_settings", text_0033},
     {"0033_watch_triggers", text_0033},
     {"0034_watch_problems_and_triggers", text_0034},
     {"0035_backfill_as_owner", text_0035},
+    {"0036_session_settings", text_0036},
     {"0037_lost_claims", text_0037},
     {NULL, NULL},
 };
