@@ -189,8 +189,8 @@ begin
     raise exception 'a transaction that removes rows of % is open', "table"
       using errcode = 'lock_not_available';
   end if;
-  execute format('lock table %s in access share mode', "table");
-  execute (ridepulse.backfill_plan("table", active, allows_owner_code)).read into changes using (
+  perform ridepulse.lock_to_read("table");
+  execute (ridepulse.backfill_plan("table", active)).read into changes using (
     select coalesce(jsonb_agg(r -> 1), '[]')
     from jsonb_array_elements(rows) r where r -> 1 <> 'null');
   return query select * from ridepulse.store_batch("table", active, changes, (
@@ -198,7 +198,7 @@ begin
     from jsonb_array_elements(rows) r where r -> 1 = 'null'));
 end
 $$;
-COMMENT ON FUNCTION ridepulse.backfill_batch("table" regclass, active text[], rows jsonb, allows_owner_code boolean) IS 'Reads rows of an attached table once more and stores them as rides, without a push. rows: arrays of ride ID, key and version, as ridepulse.find_live_rows returns them. Errors: 55P03 if it would have to wait for a writer; those of ridepulse.backfill_plan.';
+COMMENT ON FUNCTION ridepulse.backfill_batch("table" regclass, active text[], rows jsonb, allows_owner_code boolean) IS 'Reads rows of an attached table once more and stores them as rides, without a push. rows: arrays of ride ID, key and version, as ridepulse.find_live_rows returns them. allows_owner_code has no effect. Errors: 55P03 if it would have to wait for a writer; those of ridepulse.lock_to_read and ridepulse.backfill_plan.';
 CREATE FUNCTION ridepulse.backfill_plan(relation regclass, active text[], allows_owner_code boolean DEFAULT true, OUT prefix text, OUT states text[], OUT find text, OUT read text) RETURNS record
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -325,6 +325,7 @@ COMMENT ON FUNCTION ridepulse.check_app(function_name text, app text) IS 'Checks
 CREATE FUNCTION ridepulse.check_collapse_id(function_name text, collapse_id text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $$
 begin
   if octet_length(collapse_id) not between 1 and 64 or collapse_id ~ '[\u0001-\u001F\u007F]'
@@ -406,6 +407,7 @@ COMMENT ON FUNCTION ridepulse.check_environment(function_name text, environment 
 CREATE FUNCTION ridepulse.check_mapping(relation regclass, mapping jsonb, OUT w ridepulse.watches, OUT expression text, OUT triggers text[]) RETURNS record
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $_$
 declare
   other regclass;
@@ -439,7 +441,7 @@ begin
   if w.ride_function is not null then
     select format('%s.%I', p.pronamespace::regnamespace, p.proname) into w.ride_function
     from pg_proc p
-    where p.oid = to_regprocedure(format('%s(%s)', w.ride_function, relation))
+    where array[(select n.nspname from pg_namespace n where n.oid = p.pronamespace), p.proname]::text[] = parse_ident(w.ride_function) and p.pronargs = 1 and p.proargtypes[0] = (select c.reltype from pg_class c where c.oid = check_mapping.relation)
       and p.prorettype = 'ridepulse.rides'::regtype and not p.proretset;
     if not found then
       raise exception 'ridepulse.watch: no function % from a row of % to ridepulse.rides',
@@ -539,6 +541,7 @@ COMMENT ON FUNCTION ridepulse.check_push_type(function_name text, push_type text
 CREATE FUNCTION ridepulse.check_text(function_name text, argument text, value text, is_required boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $$
 begin
   if is_required and coalesce(value, '') = '' then
@@ -692,6 +695,7 @@ CREATE FUNCTION ridepulse.deliveries_after(cursor text DEFAULT NULL::text, max i
     SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
     SET plan_cache_mode TO 'force_custom_plan'
+    SET standard_conforming_strings TO 'on'
     AS $_$
 declare
   place constant text := ridepulse.log_place();
@@ -772,6 +776,7 @@ COMMENT ON FUNCTION ridepulse.deliveries_cursor(since timestamp with time zone) 
 CREATE FUNCTION ridepulse.emit(event text, ride_id text, data jsonb DEFAULT '{}'::jsonb) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $$
 declare
   new_id bigint;
@@ -928,9 +933,8 @@ declare
   ids text[];
   keys jsonb[];
 begin
-  -- What is checked of the table must still hold when it is read.
-  execute format('lock table %s in access share mode', "table");
-  select * into plan from ridepulse.backfill_plan("table", active, allows_owner_code);
+  perform ridepulse.lock_to_read("table");
+  select * into plan from ridepulse.backfill_plan("table", active);
   -- Precedes the reading of the table: a ride whose version is still the same at the end has not
   -- been changed by a row that this reading missed.
   select array_agg(l.ride_id), array_agg(l.version), array_agg(l.raw_id)
@@ -946,7 +950,7 @@ begin
     where not exists (select from unnest(ids) f (id) where plan.prefix || f.id = r.id);
 end
 $$;
-COMMENT ON FUNCTION ridepulse.find_live_rows("table" regclass, active text[], allows_owner_code boolean) IS 'Returns the live rows of an attached table and the rows of its live rides, by their keys; and live rides without a row, whose key is null. active: the active states. allows_owner_code and errors: those of ridepulse.backfill_plan.';
+COMMENT ON FUNCTION ridepulse.find_live_rows("table" regclass, active text[], allows_owner_code boolean) IS 'Returns the live rows of an attached table and the rows of its live rides, by their keys; and live rides without a row, whose key is null. active: the active states. allows_owner_code has no effect. Errors: those of ridepulse.lock_to_read and ridepulse.backfill_plan.';
 CREATE FUNCTION ridepulse.find_person(owner_id text, app text) RETURNS ridepulse.erasure
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -996,6 +1000,7 @@ COMMENT ON FUNCTION ridepulse.find_person(owner_id text, app text) IS 'Finds all
 CREATE FUNCTION ridepulse.find_query(w ridepulse.watches, states text[]) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $_$
   select case when w.ride_function is not null then format(
     'select array_agg(f.id), array_agg(f.key) from (select x."ridepulse.ride" ->> ''id'' as id, %1$s as key '
@@ -1036,6 +1041,7 @@ CREATE FUNCTION ridepulse.forget(owner_id text, app text DEFAULT NULL::text) RET
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '5s'
+    SET standard_conforming_strings TO 'on'
     AS $$
 declare
   p ridepulse.erasure;
@@ -1185,6 +1191,7 @@ COMMENT ON FUNCTION ridepulse.forget_ledger(p ridepulse.erasure) IS 'Removes a p
 CREATE FUNCTION ridepulse.forget_recorded(p ridepulse.erasure) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $_$
 declare
   id constant jsonb := to_jsonb(p.owner_id);
@@ -1287,6 +1294,7 @@ COMMENT ON COLUMN ridepulse.rides.updated_at IS 'When the row last changed: set 
 CREATE FUNCTION ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $$
 begin
   if (old.customer_id is null or old.customer_id is not distinct from new.customer_id)
@@ -1329,6 +1337,7 @@ COMMENT ON FUNCTION ridepulse.has_moved(ride ridepulse.rides) IS 'Whether an ins
 CREATE FUNCTION ridepulse.hold(reason text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $$
 begin
   if reason is null or reason !~ '\S' then
@@ -1451,6 +1460,7 @@ COMMENT ON FUNCTION ridepulse.is_unannounced(ride ridepulse.rides) IS 'Whether t
 CREATE FUNCTION ridepulse.json_contains(json text, owner_id text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $_$
   select coalesce(strpos(replace($1, '\', ''),
     replace(trim(both '"' from to_jsonb($2)::text), '\', '')) > 0, false)
@@ -1558,6 +1568,45 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.lock_table("table" regclass, mode text) IS 'Locks a table until the end of the transaction. No other transaction waits behind this one for more than 50 ms. mode: write blocks writers, all also readers. Errors: 55P03.';
+CREATE FUNCTION ridepulse.lock_to_read("table" regclass) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  part record;
+begin
+  -- Under this lock, which the partitions get, too, neither kind nor owner can change.
+  execute format('lock table %s in access share mode', "table");
+  for part in
+    with recursive parts (id) as (
+      select "table"::oid union
+      select i.inhrelid from parts p join pg_inherits i on i.inhparent = p.id)
+    select c.oid::regclass as name, c.relkind, c.relowner::regrole as owner, r.role, a.rolsuper
+    from parts p join pg_class c on c.oid = p.id
+    -- Code of the owner could end a SET ROLE: the role of the login counts as well.
+    left join lateral (
+      select u.role from unnest(array[session_user, current_user]) u (role)
+      where not pg_has_role(c.relowner, u.role, 'usage') limit 1) r on true
+    left join pg_roles a on a.rolname = r.role
+    where c.relkind not in ('r', 'p') or r.role is not null
+    order by c.oid <> "table", c.oid
+  loop
+    if part.relkind not in ('r', 'p') then
+      raise exception '% is not a table', part.name
+        using errcode = 'wrong_object_type',
+              hint = 'A backfill reads no view and no foreign table, nor partitions of that kind.';
+    end if;
+    raise exception 'role % may not read %: its owner % lacks rights of that role', part.role,
+        part.name, part.owner
+      using errcode = 'insufficient_privilege',
+            hint = format('As %s: ridepulse backfill %s.', part.owner, "table")
+              || case when part.rolsuper then '' else format(
+                ' Or, if that owner may do all that the role may: grant %I to %s;', part.role,
+                part.owner) end;
+  end loop;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.lock_to_read("table" regclass) IS 'Locks a table and its partitions against changes of their definition, and refuses to read them if an owner of them lacks rights of the caller: reading may run code of the owner. Errors: 42501; 42809 if one of them is not a table.';
 CREATE FUNCTION ridepulse.log_place() RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1705,6 +1754,7 @@ COMMENT ON FUNCTION ridepulse.missing_indexes() IS 'Returns the indexes that `ri
 CREATE FUNCTION ridepulse.names_person(text text, person ridepulse.erasure) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $_$
   select coalesce(text ~ ('(^|[^[:alnum:]])'
     || regexp_replace(person.owner_id, '([^[:alnum:]])', '\\\1', 'g') || '($|[^[:alnum:]])'), false)
@@ -1897,6 +1947,7 @@ CREATE FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestam
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET "TimeZone" TO 'UTC'
     SET "DateStyle" TO 'ISO, YMD'
+    SET standard_conforming_strings TO 'on'
     AS $_$
 begin
   if value ~* '(^|[^a-z])(now|today|tomorrow|yesterday|epoch|allballs|infinity)([^a-z]|$)' then
@@ -2119,6 +2170,7 @@ COMMENT ON FUNCTION ridepulse.read_query(w ridepulse.watches) IS 'Returns the qu
 CREATE FUNCTION ridepulse.read_row() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $_$
 declare
   new_row jsonb;
@@ -2214,6 +2266,7 @@ COMMENT ON FUNCTION ridepulse.reads_owner_code(w ridepulse.watches) IS 'Whether 
 CREATE FUNCTION ridepulse.reads_whole_row(w ridepulse.watches) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $$
   select w.ride_function is not null and not w.mapping ? 'columns'
     or coalesce(w.condition ~* '\mr\M(?!\s*\.\s*[^*[:space:]])' or w.condition ~* 'u&"', false)
@@ -2665,6 +2718,7 @@ CREATE FUNCTION ridepulse.rotate_ledger(keep interval DEFAULT NULL::interval) RE
     SET "TimeZone" TO 'UTC'
     SET "DateStyle" TO 'ISO, YMD'
     SET lock_timeout TO '100ms'
+    SET standard_conforming_strings TO 'on'
     AS $_$
 declare
   today constant date := now();
@@ -2774,6 +2828,7 @@ CREATE FUNCTION ridepulse.rotate_recorded() RETURNS TABLE(action text, object te
     SET "TimeZone" TO 'UTC'
     SET "DateStyle" TO 'ISO, YMD'
     SET lock_timeout TO '100ms'
+    SET standard_conforming_strings TO 'on'
     AS $_$
 declare
   today constant date := now();
@@ -2834,6 +2889,7 @@ COMMENT ON FUNCTION ridepulse.rotate_recorded() IS 'Drops days of recorded passe
 CREATE FUNCTION ridepulse.row_expression(w ridepulse.watches, is_key boolean DEFAULT false) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $$
   select format('jsonb_build_object(''in'', (%s' || E'\n' || ') is true, ''row'', %s)',
     coalesce(w.condition, 'true'),
@@ -2857,6 +2913,7 @@ COMMENT ON FUNCTION ridepulse.runs_owner_code("table" regclass) IS 'Whether read
 CREATE FUNCTION ridepulse.scrub(value jsonb, owner_id text, keys text[]) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $$
 declare
   erased constant jsonb := '"(erased)"';
@@ -2905,6 +2962,7 @@ COMMENT ON FUNCTION ridepulse.scrub(value jsonb, owner_id text, keys text[]) IS 
 CREATE FUNCTION ridepulse.scrub_former(former jsonb, person ridepulse.erasure) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $$
   select ridepulse.scrub(
     case when exists (
@@ -3451,6 +3509,18 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.unwatch("table" regclass) IS 'Detaches a table; its rides stay. Errors: 42501 if the caller may not detach the table; 55P03 if it is locked for long.';
+CREATE FUNCTION ridepulse.unwatch_missing() RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  with gone as (
+    delete from ridepulse.watches w
+    where not exists (select from pg_class c where c.oid = w.relation) returning w.relation),
+  errors as (
+    delete from ridepulse.watch_errors e using gone g where e.relation = g.relation)
+  select count(*) from gone
+$$;
+COMMENT ON FUNCTION ridepulse.unwatch_missing() IS 'Detaches attached tables that were dropped; their rides stay. Returns their number.';
 CREATE FUNCTION ridepulse.update_event(w ridepulse.watches) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3464,6 +3534,7 @@ COMMENT ON FUNCTION ridepulse.update_event(w ridepulse.watches) IS 'Returns the 
 CREATE FUNCTION ridepulse.values_of(type regtype, words text[]) RETURNS text[]
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
     AS $_$
   select array(
     select w from unnest(words) w
@@ -4200,6 +4271,20 @@ ALTER TABLE ridepulse.live_activities ALTER COLUMN id ADD GENERATED ALWAYS AS ID
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE ridepulse.lost_claims (
+    ride_id text NOT NULL,
+    fence bigint NOT NULL,
+    claims smallint NOT NULL,
+    is_waiting boolean DEFAULT true NOT NULL,
+    is_decided boolean DEFAULT false NOT NULL,
+    lost_at timestamp with time zone DEFAULT now() NOT NULL
+);
+COMMENT ON TABLE ridepulse.lost_claims IS 'Rides whose last claim did not survive. They are decided apart from others, and parked if they end their node again and again. A row is void once its ride has another fence or no holder.';
+COMMENT ON COLUMN ridepulse.lost_claims.fence IS 'The fence of the ride''s last claim.';
+COMMENT ON COLUMN ridepulse.lost_claims.claims IS 'The number of claims in a row that did not survive.';
+COMMENT ON COLUMN ridepulse.lost_claims.is_waiting IS 'Whether the ride waits to be claimed again; false while it is claimed.';
+COMMENT ON COLUMN ridepulse.lost_claims.is_decided IS 'Whether the last claim survived the decision of the ride.';
+COMMENT ON COLUMN ridepulse.lost_claims.lost_at IS 'When the end of the first of these claims was noticed.';
 CREATE TABLE ridepulse.migrations (
     number integer NOT NULL,
     name text NOT NULL,
@@ -4555,12 +4640,12 @@ CREATE VIEW ridepulse.watch_problems AS
         UNION ALL
          SELECT w.relation,
             m.column_name,
-            'missing_column'::text,
-            NULL::text,
+            'missing_column'::text AS text,
+            NULL::text AS text,
             ('mapped to '::text || m.target),
-            NULL::bigint,
-            NULL::timestamp with time zone,
-            NULL::timestamp with time zone
+            NULL::bigint AS int8,
+            NULL::timestamp with time zone AS timestamptz,
+            NULL::timestamp with time zone AS timestamptz
            FROM ((ridepulse.watches w
              JOIN pg_class c ON ((c.oid = (w.relation)::oid)))
              CROSS JOIN LATERAL ( SELECT jsonb_each_text.key AS target,
@@ -4581,11 +4666,11 @@ CREATE VIEW ridepulse.watch_problems AS
                     WHEN g.is_there THEN 'disabled_trigger'::text
                     ELSE 'missing_trigger'::text
                 END AS "case",
-            NULL::text,
-            NULL::text,
-            NULL::bigint,
-            NULL::timestamp with time zone,
-            NULL::timestamp with time zone
+            NULL::text AS text,
+            NULL::text AS text,
+            NULL::bigint AS int8,
+            NULL::timestamp with time zone AS timestamptz,
+            NULL::timestamp with time zone AS timestamptz
            FROM (((ridepulse.watches w
              JOIN pg_class c ON ((c.oid = (w.relation)::oid)))
              CROSS JOIN ( VALUES ('ridepulse_read'::text), ('ridepulse_watch'::text), ('ridepulse_read_update'::text), ('ridepulse_watch_update'::text)) wanted(name))
@@ -4599,13 +4684,13 @@ CREATE VIEW ridepulse.watch_problems AS
           WHERE ((NOT g.is_there) OR g.is_disabled)
         UNION ALL
          SELECT w.relation,
-            ''::text,
-            'late_trigger'::text,
-            NULL::text,
-            NULL::text,
-            NULL::bigint,
-            NULL::timestamp with time zone,
-            NULL::timestamp with time zone
+            ''::text AS text,
+            'late_trigger'::text AS text,
+            NULL::text AS text,
+            NULL::text AS text,
+            NULL::bigint AS int8,
+            NULL::timestamp with time zone AS timestamptz,
+            NULL::timestamp with time zone AS timestamptz
            FROM (ridepulse.watches w
              JOIN pg_trigger g ON (((g.tgrelid = (w.relation)::oid) AND (g.tgname = 'ridepulse_read_update'::name))))
           WHERE ((cardinality((g.tgattr)::smallint[]) > 0) AND ((EXISTS ( SELECT
@@ -4619,23 +4704,23 @@ CREATE VIEW ridepulse.watch_problems AS
         UNION ALL
          SELECT w.relation,
             g.tgname,
-            'old_trigger'::text,
-            NULL::text,
-            NULL::text,
-            NULL::bigint,
-            NULL::timestamp with time zone,
-            NULL::timestamp with time zone
+            'old_trigger'::text AS text,
+            NULL::text AS text,
+            NULL::text AS text,
+            NULL::bigint AS int8,
+            NULL::timestamp with time zone AS timestamptz,
+            NULL::timestamp with time zone AS timestamptz
            FROM (ridepulse.watches w
              JOIN pg_trigger g ON (((g.tgrelid = (w.relation)::oid) AND (g.tgname = ANY (ARRAY['ridepulse_read'::name, 'ridepulse_read_update'::name])) AND (g.tgnargs < 4))))
         UNION ALL
          SELECT w.relation,
-            ''::text,
-            'replaced_table'::text,
-            NULL::text,
+            ''::text AS text,
+            'replaced_table'::text AS text,
+            NULL::text AS text,
             (format('%I.%I'::text, n_1.nspname, o.relname) COLLATE "default") AS format,
-            NULL::bigint,
-            NULL::timestamp with time zone,
-            NULL::timestamp with time zone
+            NULL::bigint AS int8,
+            NULL::timestamp with time zone AS timestamptz,
+            NULL::timestamp with time zone AS timestamptz
            FROM ((ridepulse.watches w
              JOIN pg_namespace n_1 ON ((n_1.nspname = w.attached_schema)))
              JOIN pg_class o ON (((o.relnamespace = n_1.oid) AND (o.relname = w.attached_name))))
@@ -4646,36 +4731,40 @@ CREATE VIEW ridepulse.watch_problems AS
                   WHERE ((a.relation)::oid = o.oid)))))
         UNION ALL
          SELECT u.relation,
-            ''::text,
-            'unread_ride'::text,
+            ''::text AS text,
+            'unread_ride'::text AS text,
             (array_agg(u.ride_id ORDER BY u.since DESC))[1] AS array_agg,
             ('SQLSTATE '::text || (array_agg(u.sqlstate ORDER BY u.since DESC))[1]),
             count(*) AS count,
             min(u.since) AS min,
-            NULL::timestamp with time zone
+            NULL::timestamp with time zone AS timestamptz
            FROM ridepulse.unread_rides u
           GROUP BY u.relation
         UNION ALL
          SELECT w.relation,
-            ''::text,
-            'missing_function'::text,
-            NULL::text,
+            ''::text AS text,
+            'missing_function'::text AS text,
+            NULL::text AS text,
             w.ride_function,
-            NULL::bigint,
-            NULL::timestamp with time zone,
-            NULL::timestamp with time zone
+            NULL::bigint AS int8,
+            NULL::timestamp with time zone AS timestamptz,
+            NULL::timestamp with time zone AS timestamptz
            FROM (ridepulse.watches w
              JOIN pg_class c ON ((c.oid = (w.relation)::oid)))
-          WHERE ((to_regprocedure(format('%s(%s)'::text, w.ride_function, w.relation)) IS NULL) AND (w.ride_function IS NOT NULL))
+          WHERE ((NOT (EXISTS ( SELECT
+                   FROM pg_proc f
+                  WHERE ((ARRAY[(( SELECT n_1.nspname
+                           FROM pg_namespace n_1
+                          WHERE (n_1.oid = f.pronamespace)))::text, (f.proname)::text] = parse_ident(w.ride_function)) AND (f.pronargs = 1) AND (f.proargtypes[0] = c.reltype))))) AND (w.ride_function IS NOT NULL))
         UNION ALL
          SELECT (g.tgrelid)::regclass AS tgrelid,
             g.tgname,
-            'disabled_trigger'::text,
-            NULL::text,
-            NULL::text,
-            NULL::bigint,
-            NULL::timestamp with time zone,
-            NULL::timestamp with time zone
+            'disabled_trigger'::text AS text,
+            NULL::text AS text,
+            NULL::text AS text,
+            NULL::bigint AS int8,
+            NULL::timestamp with time zone AS timestamptz,
+            NULL::timestamp with time zone AS timestamptz
            FROM (pg_trigger g
              JOIN pg_class c ON ((c.oid = g.tgrelid)))
           WHERE ((c.relnamespace = ('ridepulse'::regnamespace)::oid) AND (NOT g.tgisinternal) AND (g.tgenabled = ANY (ARRAY['D'::"char", 'R'::"char"])))
@@ -4741,6 +4830,8 @@ ALTER TABLE ONLY ridepulse.live_activities
     ADD CONSTRAINT live_activities_app_activity_id_key UNIQUE (app, activity_id);
 ALTER TABLE ONLY ridepulse.live_activities
     ADD CONSTRAINT live_activities_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.lost_claims
+    ADD CONSTRAINT lost_claims_pkey PRIMARY KEY (ride_id);
 ALTER TABLE ONLY ridepulse.migrations
     ADD CONSTRAINT migrations_name_key UNIQUE (name);
 ALTER TABLE ONLY ridepulse.migrations
