@@ -33,8 +33,11 @@ enum KeyDocs {
 
   private static func use(_ key: Key) -> String {
     let nextTo = alternatives(key.nextTo.map { "`\($0)`" })
+    let optional = alternatives(key.optionalNextTo.map { "`\($0)`" })
     let parts = [
-      key.required.map { _ in "required" }, key.nextTo.isEmpty ? nil : "with \(nextTo)",
+      key.required.map { _ in
+        key.optionalNextTo.isEmpty ? "required" : "required, except with \(optional)"
+      }, key.nextTo.isEmpty ? nil : "with \(nextTo)",
       key.partner.map { "needs `\($0.name)`" },
       key.excludedBy.isEmpty
         ? nil : "not with \(alternatives(key.excludedBy.map { "`\($0)`" }))",

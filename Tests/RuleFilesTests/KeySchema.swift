@@ -1,5 +1,6 @@
 import Foundation
 
+@testable import RideCore
 @testable import RuleFiles
 
 /// The JSON Schema (draft 2020-12) of rule files, made from the key table.
@@ -60,7 +61,10 @@ enum KeySchema {
     let required = form.keys.filter { $0.required != nil }
     for key in required where !key.nextTo.isEmpty {
       all.append([
-        "if": ["anyOf": key.nextTo.map { presence(of: $0, in: form) }],
+        "if": [
+          "anyOf": key.nextTo.filter { !key.optionalNextTo.contains($0) }
+            .map { presence(of: $0, in: form) }
+        ],
         "then": ["required": [key.name]],
       ])
     }
@@ -135,7 +139,8 @@ enum KeySchema {
   }
 
   private static var attribute: Schema {
-    pattern(#"^(?!(ride\.)?attributes(\.|$))[^\s{.]+(\.[^\s{.]+)*$"#)
+    let columns = Placeholder.RideField.allCases.map(\.rawValue).joined(separator: "|")
+    return pattern(#"^(?!(ride\.)?attributes(\.|$)|ride\.(\#(columns))$)[^\s{.]+(\.[^\s{.]+)*$"#)
   }
   private static var text: Schema { value(.text(expected: "")) }
   private static var duration: Schema { pattern(#"^(?=.*[1-9])(\d+d)?(\d+h)?(\d+m)?(\d+s)?$"#) }

@@ -32,6 +32,12 @@ import Testing
     #expect(rule.source == "a.yaml:2")
     #expect(try self.rule().collapse == nil)
     #expect(try self.rule("expires: never-store").expires == .neverStore)
+    let background = try self.rule("-alert\n-expires\nbackground: {}")
+    #expect(background.expires == .ofBackground && background.validity == .seconds(300))
+    #expect(
+      try self.rule("-on\n-alert\n-expires\nevery: 2m\nwhile: ride_started\nbackground: {}")
+        .validity == .seconds(120))
+    #expect(try self.rule("-alert\nbackground: {}").expires == .after(.seconds(300)))
     #expect(try self.rule("on: [no_show, ride_updated]").when == .on(["no_show", "ride_updated"]))
     #expect(
       try self.rule("while: [ride_started]").when

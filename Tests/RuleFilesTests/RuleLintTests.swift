@@ -19,13 +19,21 @@ import Testing
   static let rows: [(String, [String])] = [
     ("", []),
     (
-      "-on\n-alert\nevery: 19m\nwhile: [ride_started]\nbackground: {}",
+      "-on\n-alert\n-expires\nevery: 19m\nwhile: [ride_started]\nbackground: {}",
       [
         "a.yaml:2: r: every 19m: Apple delivers two or three background pushes an hour at best; "
           + "20m is the shortest period that makes sense"
       ]
     ),
-    ("-on\n-alert\nevery: 20m\nwhile: [ride_started]\nbackground: {}", []),
+    ("-on\n-alert\n-expires\nevery: 20m\nwhile: [ride_started]\nbackground: {}", []),
+    (
+      "-on\n-alert\nevery: 20m\nwhile: [ride_started]\nbackground: {}",
+      [
+        "a.yaml:2: r: background with expires 5m: APNs stores one push for a phone that is off, so "
+          + "this one replaces an alert that the phone has not received; leave expires out"
+      ]
+    ),
+    ("-on\n-alert\nevery: 20m\nwhile: [ride_started]\nbackground: {}\nexpires: never-store", []),
     // An alert each minute may be a nuisance, but Apple delivers it.
     ("-on\nevery: 1m\nwhile: [ride_started]", []),
     ("while: [ride_started]", []),
@@ -236,13 +244,13 @@ import Testing
       (
         ["driver every: 20m [ride_started, driver_arrived]", "driver every: 30m driver_arrived"],
         "app driver gets 5 background pushes an hour while driver_arrived: r0 at a.yaml:2, r1 at "
-          + "a.yaml:8; Apple delivers two or three at best, so combine the rules or lengthen their "
+          + "a.yaml:7; Apple delivers two or three at best, so combine the rules or lengthen their "
           + "periods"
       ),
       (
         ["driver every: 20m ride_started", "driver cron: '*/30 8 * * *' ride_started"],
         "app driver gets 5 background pushes an hour while ride_started: r0 at a.yaml:2, r1 at "
-          + "a.yaml:8; Apple delivers two or three at best, so combine the rules or lengthen their "
+          + "a.yaml:7; Apple delivers two or three at best, so combine the rules or lengthen their "
           + "periods"
       ),
     ] as [([String], String?)])
@@ -260,7 +268,6 @@ import Testing
             \(parts[1][..<cut])
             while: \(states)
             background: {}
-            expires: 5m
 
         """
     }

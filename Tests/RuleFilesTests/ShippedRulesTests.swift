@@ -36,6 +36,12 @@ import Testing
     #expect(try Golden.difference(of: result + rest, from: Self.page) == nil)
   }
 
+  @Test func `U5: APNs stores no heartbeat, which would replace an arrival`() {
+    let heartbeats = rules.rules.filter { $0.what == .background }
+    #expect(heartbeats.map(\.name) == ["customer-heartbeat", "driver-heartbeat"])
+    #expect(heartbeats.allSatisfy { !$0.expires.isStored })
+  }
+
   private enum Column: CaseIterable {
     case customer, customerWithCard, driver
 

@@ -42,8 +42,7 @@ struct Planner {
       try Self.check(payload)
     }
     let collapseID = try collapseID() ?? CollapseID(entry.id.description)
-    let expiration: PushExpiration =
-      rule.expires == .neverStore ? .neverStore : .at(validUntil)
+    let expiration: PushExpiration = rule.expires.isStored ? .at(validUntil) : .neverStore
     let headers = PushHeaders(
       id: entry.id, topic: topic, pushType: entry.pushType, priority: rule.priority,
       expiration: expiration, collapseID: collapseID)

@@ -35,7 +35,7 @@ extension RuleExpiry {
   fileprivate var text: String {
     switch self {
     case .after(let duration): duration.rideText
-    case .neverStore: "never-store"
+    case .neverStore, .ofBackground: "never-store"
     }
   }
 }

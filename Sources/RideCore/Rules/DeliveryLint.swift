@@ -11,6 +11,15 @@ enum DeliveryLint {
     ]
   }
 
+  /// Warns about a background push that takes the place of an alert for a phone that is off.
+  static func displacement(_ rule: Rule) -> [String] {
+    guard rule.what == .background, rule.expires.isStored else { return [] }
+    return [
+      "background with expires \(rule.expires.storage.rideText): APNs stores one push for a phone that "
+        + "is off, so this one replaces an alert that the phone has not received; leave expires out"
+    ]
+  }
+
   /// Warns about interruption levels that iOS does not grant, or that the moment does not deserve.
   static func interruption(_ rule: Rule) -> [String] {
     guard case .alert(let alert, _) = rule.what else { return [] }

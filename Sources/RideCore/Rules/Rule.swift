@@ -197,6 +197,11 @@ package enum RuleExpiry: Hashable, Sendable {
   /// `never-store`: for phones that are reachable now, `apns-expiration: 0`.
   case neverStore
 
+  /// That of a background push that states none: APNs never stores it, because it stores one push for a
+  /// phone that is off, and a heartbeat would take the place of an alert. RidePulse itself sends it for
+  /// five minutes, through a restart or a retry.
+  case ofBackground
+
   /// That of a rule which sends nothing: an event is emitted however late its cause is handled.
   package static let ofEmit = Self.after(.seconds(100 * 365 * 86_400))
 
@@ -211,13 +216,11 @@ package enum RuleExpiry: Hashable, Sendable {
     }
   }
 
-  /// How long APNs may store the push: zero for `never-store`.
-  package var storage: Duration {
-    switch self {
-    case .after(let duration): duration
-    case .neverStore: .zero
-    }
-  }
+  /// How long APNs may store the push: zero for one that is never stored.
+  package var storage: Duration { if case .after(let duration) = self { duration } else { .zero } }
+
+  /// Whether APNs may store the push for a phone that is off.
+  var isStored: Bool { storage > .zero }
 
   /// How long RidePulse itself still sends it, counted from the event or slot.
   ///
@@ -226,6 +229,7 @@ package enum RuleExpiry: Hashable, Sendable {
     switch self {
     case .after(let duration): duration
     case .neverStore: .seconds(15)
+    case .ofBackground: .seconds(300)
     }
   }
 }

@@ -6,6 +6,8 @@ struct Key: Sendable {
   let summary: String
   /// What to write if the key is missing; nil if it is optional.
   var required: String?
+  /// The keys of `nextTo` next to which it is optional.
+  var optionalNextTo: [String]
   /// The key that this one needs in the same mapping, and why.
   var partner: (name: String, why: String)?
   /// The keys of the same mapping one of which gives this key its meaning; empty if it needs none.
@@ -19,13 +21,14 @@ struct Key: Sendable {
 
   init(
     _ name: String, _ form: ValueForm, _ summary: String, required: String? = nil,
-    partner: (name: String, why: String)? = nil, nextTo: [String] = [], excludedBy: [String] = [],
-    otherwise: String = ""
+    optionalNextTo: [String] = [], partner: (name: String, why: String)? = nil,
+    nextTo: [String] = [], excludedBy: [String] = [], otherwise: String = ""
   ) {
     self.name = name
     self.form = form
     self.summary = summary
     self.required = required
+    self.optionalNextTo = optionalNextTo
     self.partner = partner
     self.nextTo = nextTo
     self.excludedBy = excludedBy

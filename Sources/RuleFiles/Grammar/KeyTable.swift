@@ -94,11 +94,13 @@ enum KeyTable {
           nextTo: triggers, otherwise: notInCards),
         Key(
           "if", .expression,
-          "Fires only if this is true: an expression in CEL, see [Conditions](#conditions).",
+          "Fires only if this is true, and sends only if it still is: an expression in CEL, see "
+            + "[Conditions](#conditions).",
           nextTo: pushes, otherwise: notInCards),
         Key(
           "remember", .attributes,
-          "Keeps these attributes of the ride when the rule fires; `if` reads them as `last`.",
+          "Keeps these columns and attributes of the ride when the rule fires; `if` reads them as "
+            + "`last`.",
           partner: (
             "if", "what reads them, such as last == null || last.eta != ride.attributes.eta"
           ),
@@ -120,9 +122,11 @@ enum KeyTable {
           otherwise: "nothing: an emitted event has the data of the event that made the rule fire"),
         Key(
           "expires", .expiry,
-          "How long the push is valid, counted from the event or slot, plus `wait`.",
+          "How long the push is valid, counted from the event or slot, plus `wait`. Without it a "
+            + "`background` push is never stored, see [Background](#background).",
           required: "a duration such as 5m, or never-store: without it Apple may keep the push for "
             + "30 days",
+          optionalNextTo: ["background"],
           nextTo: pushes + ["live-activity"],
           otherwise: "nothing: an event is emitted however late"),
         Key(

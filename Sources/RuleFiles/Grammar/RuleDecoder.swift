@@ -47,9 +47,7 @@ struct RuleDecoder {
     var places: [[String]: SourceLocation] = [:]
     let what = action.flatMap { self.what($0, fields, &places) }
     let data = fields["data"].map(templates.payload) ?? [:]
-    let expires =
-      action?.name == "emit"
-      ? RuleExpiry.ofEmit : fields.required("expires").flatMap(decode.expiry)
+    let expires = self.expires(fields, action)
     let collapse = fields["collapse"].flatMap(self.collapse)
     let isSentWithCard = fields["also-with-card"].flatMap(decode.flag) ?? false
     let yieldsToCard = yieldsToCard(fields, isSentWithCard)
@@ -75,6 +73,14 @@ struct RuleDecoder {
     rule.limits = limits
     rule.yieldsToCard = yieldsToCard
     return Draft(name: name, rule: rule, places: places)
+  }
+
+  private func expires(_ fields: Fields, _ action: Field?) -> RuleExpiry? {
+    switch action?.name {
+    case "emit": return .ofEmit
+    case "background" where fields["expires"] == nil: return .ofBackground
+    default: return fields.required("expires").flatMap(decode.expiry)
+    }
   }
 
   /// A card belongs to one app, whose activities it updates.

@@ -154,19 +154,27 @@ struct Stage {
     return text.split(separator: "\n").compactMap { JSONValue(json: $0.utf8) }.map(Arrival.init)
   }
 
-  func faults(_ json: String) throws { try controlSimulator("faults", json) }
+  func faults(_ json: String) throws { try controlSimulator("simulator/faults", json) }
 
   /// Sets the states of tokens in the simulator.
-  func tokens(_ json: String) throws { try controlSimulator("tokens", json) }
+  func tokens(_ json: String) throws { try controlSimulator("simulator/tokens", json) }
 
-  private func controlSimulator(_ what: String, _ json: String) throws {
+  /// Takes a phone off the network, or back on it; returns what the simulator answers.
+  @discardableResult
+  func device(_ token: String, _ state: String) throws -> String {
+    try controlSimulator("devices/\(token)/\(state)", "{}")
+  }
+
+  @discardableResult
+  private func controlSimulator(_ path: String, _ json: String) throws -> String {
     let result = try Command.run(
       "/usr/bin/curl",
       [
         "--silent", "--fail", "--http2", "--cacert", "\(directory)/ca.pem", "--data", json,
-        "\(simulator.url)/simulator/\(what)",
+        "\(simulator.url)/\(path)",
       ])
     #expect(result.status == 0, "\(result.errors)")
+    return result.output
   }
 }
 
