@@ -9,7 +9,7 @@ struct CompiledPayload: Sendable {
     case word(TextTemplate, key: String)
     /// A field of a card whose value may be of another type.
     case typed(TextTemplate, FieldType, path: String)
-    /// A field of a card that is null if it has no value.
+    /// A field of a card that is null if it has no value that can be sent.
     case optional([Piece])
     /// A constant that is not of its field's type.
     case failure(RenderingError)
@@ -51,9 +51,19 @@ struct CompiledPayload: Sendable {
 
   /// Returns the JSON for one ride, event and locale.
   func render(in context: TemplateContext, locale: String?) throws(RenderingError) -> [UInt8] {
+    var broken: [RenderingError] = []
+    return try render(in: context, locale: locale, broken: &broken)
+  }
+
+  /// Returns the JSON for one ride, event and locale.
+  ///
+  /// - Parameter broken: gets why optional fields of a card are null although they have a value.
+  func render(
+    in context: TemplateContext, locale: String?, broken: inout [RenderingError]
+  ) throws(RenderingError) -> [UInt8] {
     var json: [UInt8] = []
     json.reserveCapacity(512)
-    try render(pieces, in: context, locale, to: &json)
+    try render(pieces, in: context, locale, to: &json, &broken)
     return json
   }
 
@@ -74,7 +84,8 @@ struct CompiledPayload: Sendable {
   }
 
   private func render(
-    _ pieces: [Piece], in context: TemplateContext, _ locale: String?, to json: inout [UInt8]
+    _ pieces: [Piece], in context: TemplateContext, _ locale: String?, to json: inout [UInt8],
+    _ broken: inout [RenderingError]
   ) throws(RenderingError) {
     for piece in pieces {
       switch piece {
@@ -101,8 +112,10 @@ struct CompiledPayload: Sendable {
       case .optional(let pieces):
         let start = json.count
         do throws(RenderingError) {
-          try render(pieces, in: context, locale, to: &json)
-        } catch .missing {
+          try render(pieces, in: context, locale, to: &json, &broken)
+        } catch {
+          // One value of a field withholds nothing else of the ride's state.
+          if case .missing = error {} else { broken.append(error) }
           json.removeSubrange(start...)
           json += "null".utf8
         }
@@ -119,13 +132,14 @@ struct CompiledPayload: Sendable {
     case .literal(let value): append(value.json)
     case .value(let text):
       let (type, isCertain) = text.inferred
-      if let literal = text.literalText {
-        append(JSONValue.string(literal).json)
-      } else if let path, type == .state || !isCertain && type != .unknown {
-        pieces.append(.typed(text, type, path: path))
-      } else {
-        pieces.append(.value(text))
+      if let literal = text.literalText { return append(JSONValue.string(literal).json) }
+      var piece = Piece.value(text)
+      if let path, type == .state || !isCertain && type != .unknown {
+        piece = .typed(text, type, path: path)
       }
+      // `default: null` makes a card's field optional.
+      let isOptional = path != nil && text.solePlaceholder?.isNullable == true
+      pieces.append(isOptional ? .optional([piece]) : piece)
     case .visible(let texts): append(texts, key: key)
     case .object(let members):
       append([UInt8(ascii: "{")])

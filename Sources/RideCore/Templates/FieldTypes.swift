@@ -97,13 +97,26 @@ extension FieldType {
     case (.string, .integer), (.string, .number): .string(value.text)
     case (.state, .string(let word)): states.contains(word) ? value : nil
     case (.int, .number(let number)): Int64(exactly: number).map { .integer($0) }
-    case (.int, .string(let text)), (.double, .string(let text)):
-      Int64(text).map { .integer($0) }
+    case (.int, .string(let text)): Int64(text).map { .integer($0) }
+    case (.double, .string(let text)): Self.number(text)
     case (.dateEpoch, .number(let number)):
       Int64(exactly: number).flatMap { converted(.integer($0)) }
     case (.dateEpoch, .integer), (.dateEpoch, .string):
       TemplateContext.instant(from: value).map { .integer($0.epochSeconds) }
     default: nil
+    }
+  }
+
+  /// Returns the number that a text writes: digits, or a number as JSON has it.
+  private static func number(_ text: String) -> JSONValue? {
+    if let whole = Int64(text) { return .integer(whole) }
+    // JSON may stand between spaces; a number in a text does not.
+    guard text.utf8.allSatisfy({ $0 > 0x20 }), let value = JSONValue(json: text.utf8) else {
+      return nil
+    }
+    switch value {
+    case .integer, .number: return value
+    default: return nil
     }
   }
 

@@ -5,6 +5,8 @@ struct RenderedCard {
   let shown: String?
   /// Why the content could not be rendered.
   let problem: LedgerReason?
+  /// Why optional fields of it are null although they have a value.
+  private(set) var broken: [RenderingError] = []
 
   init(_ rule: CardRule, in context: TemplateContext?, locale: String? = nil) {
     guard let context else {
@@ -12,7 +14,8 @@ struct RenderedCard {
       return
     }
     do throws(RenderingError) {
-      let state = try rule.compiled.contentState.render(in: context, locale: locale)
+      let state = try rule.compiled.contentState.render(
+        in: context, locale: locale, broken: &broken)
       if let problem = rule.compiled.sizeProblem(of: state, in: context, locale) {
         (self.state, shown, self.problem) = (nil, nil, problem)
         return

@@ -45,13 +45,14 @@ extension Decider {
         card: card.target, event: update.event, shown: machine.fingerprint(of: rendered.shown),
         staleAt: staleAt,
         alert: shownAlert,
-        life: rule.life, priority: priority, timestamp: timestamp), acceptedReason: acceptedReason)
+        life: rule.life, priority: priority, timestamp: timestamp),
+      acceptedReason: .sent(acceptedReason, without: rendered.broken))
   }
 
   /// Returns the push that starts a card.
   mutating func start(
     _ entry: LedgerEntry, _ start: StartToken, _ rule: CardRule, _ state: [UInt8],
-    _ context: TemplateContext
+    _ context: TemplateContext, broken: [RenderingError]
   ) throws(Planner.Problem) -> PlannedPush {
     let validUntil = entry.event.at + rule.validity
     try Planner.check(validUntil, at: now)
@@ -63,8 +64,11 @@ extension Decider {
     aps.append(("content-state", state))
     aps.append(("attributes-type", JSONValue.string(life.attributesType).json))
     let locale = locale(of: start.ownerID, start.installationID, rule)
+    var broken = broken
     do throws(RenderingError) {
-      aps.append(("attributes", try rule.compiled.attributes.render(in: context, locale: locale)))
+      let attributes = try rule.compiled.attributes.render(
+        in: context, locale: locale, broken: &broken)
+      aps.append(("attributes", attributes))
       if let channel = life.pushChannel {
         aps.append(("input-push-channel", JSONValue.string(try context.text(of: channel)).json))
       }
@@ -82,7 +86,8 @@ extension Decider {
     entry.record(headers)
     return PlannedPush(
       entry: entry, environment: start.environment ?? configuration.defaultEnvironment,
-      address: address, headers: headers, payload: payload, validUntil: validUntil)
+      address: address, headers: headers, payload: payload, validUntil: validUntil,
+      acceptedReason: .sent(nil, without: broken))
   }
 
   private func address(
@@ -140,7 +145,7 @@ extension Decider {
   }
 
   private func expiration(_ rule: CardRule, _ validUntil: Timestamp) -> PushExpiration {
-    rule.rule.expires == .neverStore ? .neverStore : .at(validUntil)
+    rule.rule.expires.isStored ? .at(validUntil) : .neverStore
   }
 
   /// Returns an event's alert in the language of the owner's phone; nil if it can't be rendered.
@@ -171,5 +176,18 @@ extension Decider {
       return phone.locale
     }
     return phones.allSatisfy { $0.locale == phones.first?.locale } ? phones.first?.locale : nil
+  }
+}
+
+extension LedgerReason {
+  /// Returns the reason of an accepted push, with the optional fields that it sends as null because
+  /// their values are broken: the warning is where a person looks for the push.
+  fileprivate static func sent(
+    _ reason: LedgerReason?, without broken: [RenderingError]
+  ) -> LedgerReason? {
+    guard let first = broken.first else { return reason }
+    let texts = (reason.map { [$0.text] } ?? []) + broken.map { "sent as null: \($0.reason)" }
+    let code = reason?.code ?? first.ledgerReason.code
+    return LedgerReason(code, texts.joined(separator: "; ").brief(bytes: 300))
   }
 }

@@ -122,7 +122,7 @@ extension Decider {
       return close(entry, .suppressed, .rideNotFound)
     }
     do {
-      let push = try start(entry, token, rule, state, context)
+      let push = try start(entry, token, rule, state, context, broken: rendered.broken)
       decision.pushes.append(push)
       var memo = StartMemo(
         entry: push.entry, owner: token.ownerID, shown: rendered.shown, isOpen: false)
