@@ -42,10 +42,6 @@ import TestSupport
     ),
     ("null", #"{"seats": null}"#, "missing ride.attributes.seats"),
     ("missing", "{}", "missing ride.attributes.seats"),
-    (
-      "date", #"{"seats": 2, "eta": 1795248300000}"#,
-      "content-state.eta is the number 1795248300000, the card's type is date-epoch"
-    ),
   ]
 
   @Test func `R95: what the app can't decode is not sent, and explain has the reason`() async throws
@@ -61,6 +57,13 @@ import TestSupport
             '\(ride.id)', 'customer', 'c\(number)', '\(Self.token(number))', 'a\(number)')
           """)
       }
+      try await stage.sql(
+        """
+        insert into ridepulse.rides (id, state, customer_id, attributes)
+        values ('date', 'waiting', 'c9', '{"seats": 2, "eta": 1795248300000}');
+        select ridepulse.register_live_activity(
+          'date', 'customer', 'c9', '\(String(repeating: "da", count: 40))', 'a9')
+        """)
       try await stage.settled()
       try await stage.sql("update ridepulse.rides set state = 'teleporting' where id = 'fits'")
       try await stage.settled()
@@ -74,13 +77,25 @@ import TestSupport
         let explained = try Command.ridepulse(["explain", ride.id], stage.environment).output
         #expect(explained.contains("suppressed: \(ride.reason ?? "")\n"), "\(explained)")
       }
+      // An optional field is null, and withholds nothing else.
+      let broken =
+        "sent as null: content-state.eta is the number 1795248300000, the card's type is date-epoch"
+      let rows = try await stage.rows(
+        "select status, reason, reason_code from ridepulse.ledger where ride_id = 'date'")
+      #expect(rows == [["accepted", broken, "card_type"]])
+      let explained = try Command.ridepulse(["explain", "date"], stage.environment).output
+      #expect(explained.contains(broken), "\(explained)")
       let unknown =
         #"content-state.status is the string "teleporting", which is no state of the rule files"#
       #expect(
         try await stage.value(
           "select count(*) from ridepulse.ledger where ride_id = 'fits' and reason = '\(unknown)'")
           == "1")
-      let arrivals = try stage.arrivals()
+      let date = String(repeating: "da", count: 40)
+      let sent = try stage.arrivals().filter { $0.token == date }
+      #expect(sent.map { $0.text("payload", "aps", "content-state", "eta") } == [nil])
+      #expect(sent.map { $0.aps("content-state", "status") } == ["waiting"])
+      let arrivals = try stage.arrivals().filter { $0.token != date }
       #expect(arrivals.allSatisfy { $0.token == Self.token(0) }, "nothing else on the wire")
       let shown = try #require(arrivals.first)
       #expect(

@@ -148,6 +148,39 @@ import Testing
     }
   }
 
+  @Test func `U14: the pending row of an escalation has no apns_id; that of the push is seen`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let rules = Self.rules.replacing("unless-seen-within: 1s", with: "unless-seen-within: 1m")
+      let environment = try stage.environment(rules: rules)
+      let (server, api) = try await APIClient.serve(environment)
+      defer { server.stop() }
+      try await stage.addRide()
+      try await stage.sql("select ridepulse.emit('offer', 'r1')")
+      try await stage.until(
+        "select string_agg(status, ' ' order by status) from ridepulse.deliveries where rule = 'offer'",
+        is: "accepted pending")
+      let rows = try await stage.rows(
+        """
+        select status, apns_id, reason like 'waits for a receipt: emits offer_unseen unless seen by %'
+        from ridepulse.deliveries where rule = 'offer' order by 1
+        """)
+      let push = try #require(rows.first.flatMap { $0[1] })
+      #expect(rows == [["accepted", push, nil], ["pending", nil, "t"]])
+      let explained = try api.get("/v1/rides/r1/explain")
+      #expect(explained.text.contains(push), "\(explained.text)")
+      let escalation = try #require(
+        try await stage.value(
+          "select apns_id from ridepulse.ledger where reason_code = 'waiting_for_receipt'"))
+      #expect(!explained.text.contains(escalation), "\(explained.text)")
+      #expect(try api.post("/v1/seen", #"{"apns_id": "\#(push)"}"#).status == 204)
+      #expect(
+        try await stage.value(
+          "select seen_at is not null from ridepulse.deliveries where apns_id = '\(push)'") == "t")
+    }
+  }
+
   @Test func `R90: kill -9 between the offer and its escalation: one escalation`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.rules)

@@ -154,6 +154,10 @@ static const char text_0037[] = {
 #embed "../../../sql/0037_lost_claims.sql" suffix(, 0)
 };
 
+static const char text_0038[] = {
+#embed "../../../sql/0038_escalation_rows.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -192,5 +196,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0035_backfill_as_owner", text_0035},
     {"0036_session_settings", text_0036},
     {"0037_lost_claims", text_0037},
+    {"0038_escalation_rows", text_0038},
     {NULL, NULL},
 };

@@ -4162,7 +4162,7 @@ CREATE VIEW ridepulse.deliveries AS
     l.reason,
     l.attempts,
         CASE
-            WHEN ((l.attempts > 0) OR (l.status = 'pending'::text)) THEN l.apns_id
+            WHEN ((l.attempts > 0) OR ((l.status = 'pending'::text) AND (l.reason_code IS DISTINCT FROM 'waiting_for_receipt'::text))) THEN l.apns_id
             ELSE NULL::uuid
         END AS apns_id,
     l.collapse_id,
@@ -4174,7 +4174,7 @@ CREATE VIEW ridepulse.deliveries AS
           WHERE (r.apns_id = l.apns_id)) AS seen_at,
     l.apns_unique_id
    FROM ridepulse.ledger l;
-COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent; seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
+COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent, and while an escalation waits for a receipt; seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
 ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.devices_id_seq
     START WITH 1
