@@ -38,7 +38,7 @@ struct Decider {
   /// What is kept of each rule's `if`.
   var conditions: [String: ConditionMemo]
   /// The firings that `if` withholds, and what rules remember, in this decision.
-  var withheld: [WithheldFiring] = []
+  var withheld: [RuleFiring] = []
   var remembered: [String: String] = [:]
   /// `phones` by owner, grouped once if an event concerns several people.
   var phonesOfPeople: [PhoneOwner: [Phone]]?
@@ -48,6 +48,7 @@ struct Decider {
     self.now = now
     decision = Decision(view: view)
     conditions = view.memo.conditions
+    decision.fired = view.memo.fired
     decision.revision = configuration.revision?.id
     ride = view.ride ?? view.pseudoRide
     switch ride?.attributes {

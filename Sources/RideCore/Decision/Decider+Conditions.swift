@@ -4,19 +4,26 @@ extension Decider {
   ///
   /// - Parameters:
   ///   - phone: the phone that the push is for; nil if the condition does not depend on it.
-  ///   - memos: what rules remember.
+  ///   - last: what the rule remembered, as JSON; nil if it never did.
   func condition(
-    _ rule: CompiledRule, _ context: TemplateContext, _ phone: Phone?,
-    by memos: [String: ConditionMemo]
+    _ rule: CompiledRule, _ context: TemplateContext, _ phone: Phone?, last: String?
   ) -> LedgerReason? {
     guard let condition = rule.condition else { return nil }
-    let last = condition.readsLast ? memos[rule.name]?.last : nil
+    let last = condition.readsLast ? last : nil
     let inputs = Condition.Inputs(
       context: context, phone: phone, defaultEnvironment: configuration.defaultEnvironment,
-      last: last.flatMap { JSONValue(json: $0.utf8) }, now: now)
-    if let failure = condition.failure(with: inputs) { return failure }
+      last: last.map(condition.value(of:)) ?? .null, now: now)
+    return condition.failure(with: inputs)
+  }
+
+  /// Returns why a rule does not fire as far as its `if` is concerned, if it has not fired yet.
+  func firstCondition(
+    _ rule: CompiledRule, _ context: TemplateContext, _ phone: Phone?, last: String?
+  ) -> LedgerReason? {
+    guard let condition = rule.condition else { return nil }
+    if let failure = self.condition(rule, context, phone, last: last) { return failure }
     // What can't be remembered would let the rule fire at each change.
-    let size = condition.remembered.isEmpty ? 0 : condition.memory(of: attributes).count
+    let size = condition.remembered.isEmpty ? 0 : condition.memory(of: context).count
     if size <= Condition.memoryLimit { return nil }
     return .conditionError(
       "remember has \(size) bytes, at most \(Condition.memoryLimit) are kept")
@@ -32,11 +39,11 @@ extension Decider {
     guard let condition = rule.condition, condition.readsPhone == (phone != nil) else {
       return true
     }
-    let firing = WithheldFiring(rule, context.event)
+    let firing = RuleFiring(rule.name, context.event)
     if phone == nil, let part = decision.view.memo.part {
       return part.withheld?.contains(firing) != true
     }
-    let reason = self.condition(rule, context, phone, by: conditions)
+    let reason = firstCondition(rule, context, phone, last: conditions[rule.name]?.last)
     let isUpdate = context.event.name == "ride_updated"
     // The rows of several phones have one text: known is what an earlier event recorded.
     let known = (phone == nil ? conditions : decision.view.memo.conditions)[rule.name]?.complaint
@@ -62,30 +69,15 @@ extension Decider {
     return false
   }
 
-  /// Returns whether what waited for its time may leave, as far as its rule's `if` is concerned; closes
-  /// the entry if not.
-  ///
-  /// All phones of a firing are asked with what was remembered before any of them.
-  mutating func isStillAdmitted(
-    _ rule: CompiledRule, _ context: TemplateContext, _ entry: LedgerEntry, _ phone: Phone? = nil
-  ) -> Bool {
-    guard let condition = rule.condition else { return true }
-    let reason = self.condition(
-      rule, context, condition.readsPhone ? phone : nil, by: decision.view.memo.conditions)
-    guard let reason else { return true }
-    close(entry, .suppressed, reason)
-    return false
-  }
-
   /// The number of pushes that this decision sends, keeps or leaves to a card: what reaches people.
   var livePushes: Int {
     decision.pushes.count + decision.held.count + decision.postponed.count + alertsOnCards
   }
 
   /// Remembers the attributes that a rule's `if` will read as `last`.
-  mutating func remember(_ rule: CompiledRule) {
+  mutating func remember(_ rule: CompiledRule, _ context: TemplateContext) {
     guard let condition = rule.condition, !condition.remembered.isEmpty else { return }
-    let memory = String(decoding: condition.memory(of: attributes), as: UTF8.self)
+    let memory = String(decoding: condition.memory(of: context), as: UTF8.self)
     conditions[rule.name, default: ConditionMemo()].last = memory
     remembered[rule.name] = memory
   }

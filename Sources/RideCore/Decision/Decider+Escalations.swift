@@ -19,7 +19,8 @@ extension Decider {
     let due = event.at + (rule.wait ?? .zero) + escalation.limit
     entry.owner = owner
     entry.reason = LedgerReason(
-      .waitingForReceipt, "emits \(escalation.event) unless seen by \(CivilTime.iso(due))")
+      .waitingForReceipt,
+      "waits for a receipt: emits \(escalation.event) unless seen by \(CivilTime.iso(due))")
     var pending = PendingPush(entry: entry, due: due)
     pending.awaited = pushes
     decision.postponed.append(pending)
@@ -41,7 +42,7 @@ extension Decider {
         decision.waiting.append(pending)
       } else {
         ended += 1
-        escalate(pending.entry, unlessSeen: pending.awaited ?? [])
+        escalate(pending)
       }
     }
   }
@@ -51,27 +52,18 @@ extension Decider {
   ///
   /// A receipt counts until this is decided, not only until it was due: who has seen the push
   /// meanwhile needs no escalation.
-  private mutating func escalate(_ entry: LedgerEntry, unlessSeen pushes: [PushID]) {
+  private mutating func escalate(_ pending: PendingPush) {
+    let (entry, pushes) = (pending.entry, pending.awaited ?? [])
     guard let rule = configuration.rules.rule(named: entry.rule), let escalation = rule.escalation,
       let owner = entry.owner
     else { return close(entry, .suppressed, .ruleGone) }
     if pushes.contains(where: decision.view.seen.contains) {
       return close(entry, .suppressed, LedgerReason(.seen, "seen in time"))
     }
-    guard let context = context(entry.event) else {
-      return close(entry, .suppressed, .rideNotFound)
-    }
-    if let reason = rule.leftStates(context.ride.state) {
-      return close(entry, .suppressed, reason)
-    }
+    if context(entry.event) == nil { return close(entry, .suppressed, .rideNotFound) }
+    if !mayStillLeave(pending, nil) { return }
     let validUntil = entry.event.at + rule.validity
     if now >= validUntil { return close(entry, .expired, .validUntil(validUntil)) }
-    // Without a phone, no push was decided when the wait was over.
-    if pushes.isEmpty, rule.wait != nil, rule.condition?.readsPhone == false,
-      !isStillAdmitted(rule, context, entry)
-    {
-      return
-    }
     decision.emits.append(
       EmittedEvent(
         name: escalation.event, data: Self.data(of: entry.event, addressedTo: owner, entry.app),

@@ -15,10 +15,12 @@ extension Decider {
 
   /// Fires one rule on one event, for the people of each of its apps.
   mutating func fire(_ rule: CompiledRule, _ context: TemplateContext) {
+    if isSilentUpdate(rule, context) { return }
     let firing = Firing(
       rule: rule, context: context, leftStates: rule.leftStates(context.ride.state),
       waitsUntil: wait(of: rule, after: context.event))
     if rule.condition != nil, firing.isDecided {
+      keepMemory(of: rule, context.event, last: conditions[rule.name]?.last)
       var entry = draft(rule, context.event)
       entry.owner = recipients.recipients(of: rule.app, in: context).first?.owner
       if !isAdmitted(rule, context, entry) { return }
@@ -26,7 +28,19 @@ extension Decider {
     if rule.emittedEvent != nil { return fireEmit(rule, draft(rule, context.event), context) }
     let before = livePushes
     for app in rule.apps { fire(firing, app) }
-    if rule.condition != nil, firing.waitsUntil == nil, livePushes > before { remember(rule) }
+    if rule.condition != nil, firing.waitsUntil == nil, livePushes > before {
+      remember(rule, context)
+    }
+  }
+
+  /// Counts a change of the ride outside of a rule's `while`, of which the ledger has no row: most
+  /// changes of most rides are.
+  private mutating func isSilentUpdate(_ rule: CompiledRule, _ context: TemplateContext) -> Bool {
+    guard context.event.name == "ride_updated", rule.leftStates(context.ride.state) != nil,
+      wait(of: rule, after: context.event) == nil
+    else { return false }
+    if isFirstPart { decision.outsideStates[rule.name, default: 0] += 1 }
+    return true
   }
 
   private mutating func fire(_ firing: Firing, _ app: App) {

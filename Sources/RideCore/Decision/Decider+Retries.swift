@@ -16,9 +16,10 @@ extension Decider {
     for var pending in EventOrder.sorted(retries, event: \.entry.event) where pending.awaited == nil
     {
       if closeUnknown(pending.entry) { continue }
+      let phone = pending.entry.phone.flatMap { phones[$0] }
       if pending.waitsForCard == true {
         if isLeftToCard(pending.entry, phones) {
-          retry(pending, phones)
+          if mayStillLeave(pending, phone) { retry(pending, phones) }
           continue
         }
         pending.waitsForCard = nil
@@ -33,17 +34,18 @@ extension Decider {
         continue
       }
       let hasWaited = pending.entry.reason?.code == .engine(.waiting)
-      if hasWaited, !endWait(of: pending.entry, phones) { continue }
       let recipient = pending.entry.recipient
       let isAhead = recipient.map(addressed.contains) == true
-      if let recipient, let due = waiting[recipient] {
-        keepBack(showing(pending, until: max(due, pending.due)), hasWaited)
-      } else if tried >= OpenPart.size || pending.due > now && !isAhead {
-        keepBack(showing(pending), hasWaited)
-        if let recipient { waiting[recipient] = max(pending.due, now) }
-      } else {
+      let blocked = recipient.flatMap { waiting[$0] }
+      let leaves = blocked == nil && tried < OpenPart.size && (pending.due <= now || isAhead)
+      // All phones of a firing whose wait is over are decided together.
+      if leaves || hasWaited, !mayStillLeave(pending, phone) { continue }
+      if leaves {
         tried += 1
         retry(pending, phones)
+      } else {
+        keepBack(showing(pending, until: blocked.map { max($0, pending.due) }), hasWaited)
+        if blocked == nil, let recipient { waiting[recipient] = max(pending.due, now) }
       }
     }
     holdBack(waiting)
@@ -64,7 +66,7 @@ extension Decider {
 
   /// Whether the ride's previous holder may have sent a push: not if it is kept back until later, or
   /// has no permit.
-  private func mayHaveLeft(_ pending: PendingPush) -> Bool {
+  func mayHaveLeft(_ pending: PendingPush) -> Bool {
     !isWithheld(pending) && !lacksPermit(pending.entry)
   }
 
@@ -77,31 +79,16 @@ extension Decider {
     decision.closed.append(entry)
   }
 
-  /// Decides a push whose `wait` is over, as far as the ride's state and its rule's `if` are
-  /// concerned; returns whether it may leave, and closes the entry if not.
-  ///
-  /// All phones of a firing are checked together. A phone that is kept back afterwards is not checked
-  /// again: by then the rule may have remembered the firing for the others.
-  private mutating func endWait(of entry: LedgerEntry, _ phones: [Int64: Phone]) -> Bool {
-    let phone = entry.phone.flatMap { phones[$0] }
-    guard let rule = configuration.rules.rule(named: entry.rule),
-      let context = context(entry.event), phone != nil || rule.emittedEvent != nil
-    else { return true }
-    if let reason = rule.leftStates(context.ride.state) {
-      close(entry, .suppressed, reason)
-      return false
-    }
-    return isStillAdmitted(rule, context, entry, phone)
-  }
-
   /// Keeps a push for a later decision, although it is due or could go with another one.
   private mutating func keepBack(_ pending: PendingPush, _ hasWaited: Bool) {
     if !hasWaited { return decision.waiting.append(pending) }
     var pending = pending
     pending.entry.reason = LedgerReason(.heldBack)
     decision.postponed.append(pending)
-    if let rule = configuration.rules.rule(named: pending.entry.rule), rule.emittedEvent == nil {
-      remember(rule)
+    if let rule = configuration.rules.rule(named: pending.entry.rule), rule.emittedEvent == nil,
+      let context = context(pending.entry.event)
+    {
+      remember(rule, context)
     }
   }
 
@@ -166,9 +153,6 @@ extension Decider {
     guard let context = context(entry.event) else {
       return close(entry, .suppressed, .rideNotFound)
     }
-    if let reason = rule.leftStates(context.ride.state) {
-      return close(entry, .suppressed, reason)
-    }
     // A slot concerns whom the ride names now, and the row that its text would show is theirs.
     if entry.isOfSlot || entry.isOfParticipant == true,
       !RecipientResolver.isPresent(owner, entry.app, in: context)
@@ -182,7 +166,7 @@ extension Decider {
       return close(entry, .suppressed, reason)
     }
     let before = livePushes
-    defer { if hasWaited, livePushes > before { remember(rule) } }
+    defer { if hasWaited, livePushes > before { remember(rule, context) } }
     let image = recipients.recipient(owner, of: entry.app, in: context, pending.image).image
     var planner = planner(rule, context, image)
     let cards = cards(showing: entry.event, on: phone, insteadOf: rule)

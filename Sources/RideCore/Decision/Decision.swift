@@ -22,8 +22,12 @@ package struct Decision: Sendable {
   package var tallies: [String: SlotTally] = [:]
   /// What is kept of each rule's `if`, by rule name.
   package var conditions: [String: ConditionMemo] = [:]
+  /// What rules remembered when they fired, by `RuleFiring.key`.
+  var fired: [String: String] = [:]
   /// How often a rule's `if` was false at a change of the ride, which has no row in the ledger.
   package var falseConditions: [String: Int] = [:]
+  /// How often the ride changed outside of a rule's `while`, which has no row in the ledger either.
+  package var outsideStates: [String: Int] = [:]
   /// The next slot at which a rule may fire.
   package var nextSlot: Timestamp?
   /// The state of the ride's cards.

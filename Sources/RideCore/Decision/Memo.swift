@@ -12,6 +12,9 @@ package struct Memo: Hashable, Sendable {
   package var unrepeatable: [PushID] = []
   /// What is kept of each rule's `if`, by rule name.
   package var conditions: [String: ConditionMemo] = [:]
+  /// What the rules of waiting pushes remembered when they fired, by `RuleFiring.key`: `if` is decided
+  /// by it again when they leave.
+  package var fired: [String: String] = [:]
 
   /// The rest of a pass that was split into parts.
   package var part: OpenPart?
@@ -21,7 +24,7 @@ package struct Memo: Hashable, Sendable {
   /// Whether there is nothing to keep.
   package var isEmpty: Bool {
     retries.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && unrepeatable.isEmpty
-      && part == nil && conditions.isEmpty
+      && part == nil && conditions.isEmpty && fired.isEmpty
   }
 }
 
@@ -81,17 +84,20 @@ package struct ConditionMemo: Hashable, Sendable {
   var isEmpty: Bool { last == nil && complaint == nil }
 }
 
-/// A rule that does not fire on an event in any part of a split pass.
-struct WithheldFiring: Hashable, Sendable {
+/// One firing of a rule: all of its pushes are about one event or slot.
+struct RuleFiring: Hashable, Sendable {
   var rule: String
   var event: Int64
   var at: Timestamp
 }
 
-extension WithheldFiring {
-  init(_ rule: CompiledRule, _ event: RideEvent) {
-    self.init(rule: rule.name, event: event.id, at: event.at)
+extension RuleFiring {
+  init(_ rule: String, _ event: RideEvent) {
+    self.init(rule: rule, event: event.id, at: event.at)
   }
+
+  /// Identifies it among the firings of one ride.
+  var key: String { "\(event) \(at.microseconds) \(rule)" }
 }
 
 /// The limits of a memo's retries.
@@ -102,6 +108,8 @@ struct MemoBudget {
   static let retries = 10_000
   /// The maximum size of the data of their events, in bytes.
   static let bytes = 4 << 20
+  /// The maximum size of what their rules remembered, in bytes.
+  static let memories = 1 << 20
 
   private var count: Int
   private var used: Int

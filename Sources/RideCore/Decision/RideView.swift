@@ -112,7 +112,7 @@ package struct OpenPart: Hashable, Sendable {
   /// The IDs of events whose alerts cards have already shown, by `CardTarget.rawValue`.
   var shown: [String: [Int64]] = [:]
   /// The firings that `if` withheld; nil without one.
-  var withheld: [WithheldFiring]?
+  var withheld: [RuleFiring]?
   /// What rules remembered in the pass, by rule name; nil if none did.
   var remembered: [String: String]?
 

@@ -25,6 +25,8 @@ package struct Settlement: Hashable, Sendable {
   package var tallies: [String: SlotTally]
   /// How often a rule's `if` was false at a change of the ride; only metrics count it.
   package var falseConditions: [String: Int] = [:]
+  /// How often the ride changed outside of a rule's `while`; only metrics count it.
+  package var outsideStates: [String: Int] = [:]
   /// When the ride needs attention again; nil means with its next event.
   package var nextDue: Timestamp?
   /// Whether the ride leaves the agenda.
@@ -107,6 +109,7 @@ extension Decision {
     settlement.memo.part = part
     settlement.memo.conditions = conditions
     settlement.falseConditions = falseConditions
+    settlement.outsideStates = outsideStates
     settlement.needs = needs
     settlement.emits = emits
     settlement.mistakes = closed.compactMap { ConfigurationMistake(unsent: $0) }
@@ -133,6 +136,7 @@ extension Decision {
     }
     settlement.settle(held, alerts, CollapseIndex(held.isEmpty ? [] : pushes), now: now)
     settlement.endEscalations(of: held)
+    settlement.keepMemories(fired)
     if view.phones.contains(where: { $0.problem?.probe != nil }) {
       settlement.releaseProbes(of: view)
     }
@@ -200,7 +204,7 @@ extension Settlement {
     var verdict = Verdict(outcome)
     if push.mayProbe, outcome.isBadDeviceToken { verdict.kind = .again(atLeast: .zero) }
     if verdict.wasTried { entry.attempts = entry.attempts.addingSaturating(1) }
-    entry.reason = verdict.reason
+    entry.reason = verdict.reason ?? push.acceptedReason
     switch verdict.kind {
     case .accepted: entry.status = .accepted
     case .rejected: entry.status = .rejected

@@ -37,6 +37,7 @@ extension Memo: StoredValue {
     try fields.parts("unrepeatable", &unrepeatable)
     try fields.field("part", &part)
     try fields.parts("conditions", &conditions)
+    try fields.parts("fired", &fired)
   }
 
   private mutating func write(_ data: [Int64: String], to fields: inout FieldWriter) {
@@ -220,9 +221,9 @@ extension OpenPart.Slot: StoredObject {
   }
 }
 
-extension WithheldFiring: StoredObject {
-  package static var blank: WithheldFiring {
-    WithheldFiring(rule: "", event: 0, at: Timestamp(microseconds: 0))
+extension RuleFiring: StoredObject {
+  package static var blank: RuleFiring {
+    RuleFiring(rule: "", event: 0, at: Timestamp(microseconds: 0))
   }
 
   package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {

@@ -2,7 +2,8 @@
 package struct Condition: Hashable, Sendable {
   /// The expression as it was written.
   package let text: String
-  /// `remember`: paths of attributes whose values are kept when the rule fires, and read as `last`.
+  /// `remember`: columns of the ride and paths of attributes whose values are kept when the rule
+  /// fires, and read as `last`.
   package let remembered: [[String]]
   private let program: CELProgram
 
@@ -68,10 +69,36 @@ package struct Condition: Hashable, Sendable {
   }
 
   /// Returns the values to remember as a JSON object; a missing one is null.
-  func memory(of attributes: JSONValue?) -> [UInt8] {
+  func memory(of context: TemplateContext) -> [UInt8] {
     var memory = JSONValue.object([:])
-    for path in remembered { memory.set(attributes?.value(at: path) ?? .null, at: path[...]) }
+    for path in remembered {
+      let value =
+        Self.column(path).map { context.remembered($0) } ?? context.attributes?.value(at: path)
+      memory.set(value ?? .null, at: path[...])
+    }
     return memory.json
+  }
+
+  /// Returns what was remembered, as `if` reads it: times of the ride are times again.
+  func value(of memory: String) -> CELValue {
+    guard let json = JSONValue(json: memory.utf8) else { return .null }
+    guard case .object(let members) = json,
+      remembered.contains(where: { Self.column($0)?.isTime == true })
+    else { return CELValue(json) }
+    var table = CELTable()
+    for (key, value) in members.sorted(by: { $0.key < $1.key }) {
+      var read = CELValue(value)
+      if Self.column([key])?.isTime == true, case .integer(let microseconds) = value {
+        read = CELValue(Timestamp(microseconds: microseconds))
+      }
+      try? table.add(.string(key), read)
+    }
+    return .map(.table(table))
+  }
+
+  /// The column of the ride that an entry of `remember` names; nil for an attribute.
+  private static func column(_ path: [String]) -> Placeholder.RideField? {
+    path.count == 1 ? Placeholder.RideField(rawValue: path[0]) : nil
   }
 
   /// The size of what a rule may remember of a ride, in bytes: it is in the ride's agenda row, which
@@ -96,13 +123,13 @@ extension Condition {
     private let context: TemplateContext
     private let phone: Phone?
     private let defaultEnvironment: APNsEnvironment
-    private let last: JSONValue?
+    private let last: CELValue
     private let now: Timestamp
 
-    /// - Parameter last: what the rule remembered when it last fired; nil if it never did.
+    /// - Parameter last: what the rule remembered when it last fired; null if it never did.
     init(
       context: TemplateContext, phone: Phone?, defaultEnvironment: APNsEnvironment,
-      last: JSONValue?, now: Timestamp
+      last: CELValue, now: Timestamp
     ) {
       self.context = context
       self.phone = phone
@@ -131,12 +158,32 @@ extension Condition {
       case .environment:
         return .string((phone?.environment ?? defaultEnvironment).rawValue)
       case .platform: return .string("ios")
-      case .last: return last.map { CELValue($0) } ?? .null
+      case .last: return last
       case .now: return CELValue(now)
       case nil: return .null
       }
     }
   }
+}
+
+extension TemplateContext {
+  /// Returns the value of a column as it is remembered: a time with all of its microseconds.
+  fileprivate func remembered(_ column: Placeholder.RideField) -> JSONValue {
+    guard hasRide else { return .null }
+    switch column {
+    case .id: return .string(ride.id.text)
+    case .state: return ride.state.map { .string($0) } ?? .null
+    case .customerID: return ride.customerID.map { .string($0.text) } ?? .null
+    case .driverID: return ride.driverID.map { .string($0.text) } ?? .null
+    case .timeZone: return .string(ride.timeZone)
+    case .pickupAt: return ride.pickupAt.map { .integer($0.microseconds) } ?? .null
+    case .updatedAt: return ride.updatedAt.map { .integer($0.microseconds) } ?? .null
+    }
+  }
+}
+
+extension Placeholder.RideField {
+  fileprivate var isTime: Bool { self == .pickupAt || self == .updatedAt }
 }
 
 extension LedgerReason {

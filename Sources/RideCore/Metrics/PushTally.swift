@@ -45,6 +45,8 @@ package struct PushTally: Sendable {
   package private(set) var overBudget: [App: Int] = [:]
   /// How often a rule's `if` was false at a change of a ride, by rule.
   package private(set) var falseConditions: [String: Int] = [:]
+  /// How often a ride changed outside of a rule's `while`, by rule.
+  package private(set) var outsideStates: [String: Int] = [:]
   private var last = 0
 
   package init() {}
@@ -56,9 +58,8 @@ package struct PushTally: Sendable {
     for settlement in settlements {
       for entry in settlement.entries { add(entry, at: now) }
       for tally in settlement.tallies.values { slots += tally }
-      for (rule, count) in settlement.falseConditions {
-        falseConditions[rule, default: 0] += count
-      }
+      falseConditions.merge(settlement.falseConditions, uniquingKeysWith: +)
+      outsideStates.merge(settlement.outsideStates, uniquingKeysWith: +)
     }
   }
 

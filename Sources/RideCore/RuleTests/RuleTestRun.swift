@@ -78,12 +78,15 @@ package struct RuleTestRun: Sendable {
           outcome: outcome))
     }
     // These have no row in the ledger, only a count.
-    for (rule, _) in step.settlement.falseConditions.sorted(by: { $0.key < $1.key }) {
+    let silent =
+      step.settlement.falseConditions.keys.map { ($0, LedgerReason.conditionFalse) }
+      + step.settlement.outsideStates.keys.map { ($0, LedgerReason.leftStates) }
+    for (rule, reason) in silent.sorted(by: { $0.0 < $1.0 }) {
       observations.append(
         Observation(
           number: observations.count, at: step.now, rule: rule, app: App(rawValue: ""),
           event: RideEvent(id: 0, name: "ride_updated", at: step.now),
-          outcome: .withheld(.conditionFalse)))
+          outcome: .withheld(reason)))
     }
   }
 }

@@ -24,9 +24,8 @@ enum PushMetrics {
         ended.add(Double(count), labels)
       }
     }
-    return [
-      ended, retried, delays(tally, expected), slots(tally.slots), conditions(tally),
-    ] + cards(tally, expected)
+    return [ended, retried, delays(tally, expected), slots(tally.slots)] + updates(tally)
+      + cards(tally, expected)
   }
 
   private static func label(_ name: String, _ app: App) -> MetricFamily.Label {
@@ -51,14 +50,24 @@ enum PushMetrics {
     return family
   }
 
-  private static func conditions(_ tally: PushTally) -> MetricFamily {
-    var family = MetricFamily(
-      .counter, "ridepulse_condition_false_total",
-      "Changes of rides (ride_updated) at which the rule's if was false; they have no ledger row.")
-    for (rule, count) in tally.falseConditions.sorted(by: { $0.key < $1.key }) {
-      family.add(Double(count), [.init("rule", rule)])
+  private static func updates(_ tally: PushTally) -> [MetricFamily] {
+    let families = [
+      (
+        "ridepulse_condition_false_total", tally.falseConditions,
+        "Changes of rides (ride_updated) at which the rule's if was false; they have no ledger row."
+      ),
+      (
+        "ridepulse_outside_while_total", tally.outsideStates,
+        "Changes of rides (ride_updated) outside of the rule's while; they have no ledger row."
+      ),
+    ]
+    return families.map { name, counts, help in
+      var family = MetricFamily(.counter, name, help)
+      for (rule, count) in counts.sorted(by: { $0.key < $1.key }) {
+        family.add(Double(count), [.init("rule", rule)])
+      }
+      return family
     }
-    return family
   }
 
   private static func slots(_ slots: SlotTally) -> MetricFamily {

@@ -85,7 +85,8 @@ struct ConditionDecoder {
 
   private func path(_ node: YAMLNode) -> [String]? {
     let path = node.string?.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    let prefixes = [["ride", "attributes"], ["attributes"]]
+    let isColumn = path?.count == 2 && Placeholder.RideField(rawValue: path?[1] ?? "") != nil
+    let prefixes = [["ride", "attributes"], ["attributes"]] + (isColumn ? [["ride"]] : [])
     let prefix = prefixes.first { path?.starts(with: $0) == true }
     if let path, prefix == nil, path.joined().utf8.count <= WordForm.lengthLimit,
       !path.contains(where: { $0.isEmpty || $0.contains("{") || $0.contains(where: \.isWhitespace) }
@@ -95,7 +96,7 @@ struct ConditionDecoder {
     }
     diagnostics.reportType(
       of: node, for: "an entry of remember",
-      expected: "the name of an attribute of the ride, such as eta_epoch",
+      expected: "a column of the ride such as pickup_at, or an attribute such as eta_epoch",
       nearest: prefix.flatMap { path?.dropFirst($0.count).joined(separator: ".") })
     return nil
   }

@@ -39,7 +39,8 @@ import Testing
     let first = stage.decide(at: 0)
     #expect(first.nextDue == Sample.now + .seconds(6) && first.emits.isEmpty)
     #expect(
-      stage.verdicts.contains("pending: emits offer_unseen unless seen by 2027-01-15T08:00:06Z"))
+      stage.verdicts.contains(
+        "pending: waits for a receipt: emits offer_unseen unless seen by 2027-01-15T08:00:06Z"))
     #expect(stage.decide(at: 5.9).emits.isEmpty)
     let last = stage.decide(at: 6)
     #expect(last.emits.map(\.name) == ["offer_unseen"])
