@@ -115,6 +115,14 @@ import Testing
     return memo
   }
 
+  private static var emits: Memo {
+    var memo = Memo()
+    memo.emitTally = EmitTally(since: now)
+    memo.emitTally?.count = 3
+    memo.emitTally?.isAfterEnd = true
+    return memo
+  }
+
   private static var problem: PhoneProblem {
     var problem = PhoneProblem()
     problem.refusals = 2
@@ -145,6 +153,10 @@ import Testing
 
   @Test("What a rule's if needs of the last decision") func condition() throws {
     try expectGolden(Self.conditions, "memo-condition")
+  }
+
+  @Test("The events that a ride's rules emitted") func emitted() throws {
+    try expectGolden(Self.emits, "memo-emits")
   }
 
   @Test("The rest of a pass that was split") func openPart() throws {

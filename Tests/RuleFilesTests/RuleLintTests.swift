@@ -288,6 +288,51 @@ import Testing
     #expect(try advice(change) == expected)
   }
 
+  /// Rules next to each other, and the circle that `check` warns of; nil if it warns of none.
+  static let circles: [([String], String?)] = [
+    (["on: ping, wait: 1s, emit: pong", "on: pong, emit: ping"], "r0 emits pong, r1 emits ping"),
+    (["on: pong, emit: ping", "on: ping, wait: 1s, emit: pong"], "r0 emits ping, r1 emits pong"),
+    (["on: [ping, pong], wait: 1s, emit: ping"], "r0 emits ping"),
+    (["on: ping, while: [ride_started], wait: 1s, emit: pong", "on: pong, emit: ping"], nil),
+    (
+      ["on: ping, while: [no_show], wait: 1s, emit: pong", "on: pong, emit: ping"],
+      "r0 emits pong, r1 emits ping"
+    ),
+    (["on: ping, wait: 1s, emit: pong"], nil),
+    (
+      [
+        "on: ping, alert: { title: x }, expires: 5m, "
+          + "escalate: { unless-seen-within: 5s, emit: pong }", "on: pong, emit: ping",
+      ], "r0 emits pong, r1 emits ping"
+    ),
+    (
+      [
+        "on: ping, if: ride.state != 'no_show', alert: { title: x }, expires: 5m, "
+          + "escalate: { unless-seen-within: 5s, emit: pong }", "on: pong, emit: ping",
+      ], nil
+    ),
+    (["after: { event: ping }, by: 1s, emit: ping"], "r0 emits ping"),
+    (["after: { event: ping }, by: 1s, while: [ride_started], emit: ping"], nil),
+    (
+      ["on: pong, wait: 1s, emit: ping", "on: no_show, emit: pong", "on: ping, emit: pong"],
+      "r0 emits ping, r2 emits pong"
+    ),
+  ]
+
+  @Test(arguments: circles.indices)
+  func `A14: rules that fire each other again and again, without while`(index: Int) throws {
+    let (rules, circle) = Self.circles[index]
+    let lines = rules.enumerated().map { "  - { name: r\($0), app: driver, \($1) }\n" }
+    let yaml = "events: [ping, pong]\nrules:\n" + lines.joined()
+    let set = try RuleDirectory.parse(files: [("a.yaml", Array(yaml.utf8))]).get().ruleSet
+    let advice = RuleLint.all(about: set).map(\.text).filter { $0.hasPrefix("rules that fire") }
+    let expected = circle.map {
+      "rules that fire each other again and again: \($0); write while with active states in one of "
+        + "them, or they end only at 200 events within 10m, and 100 after the ride's end"
+    }
+    #expect(advice == [expected].compactMap(\.self))
+  }
+
   @Test func statesThatNoRuleNames() throws {
     let yaml = "states: { active: [a, b, c], final: [d] }\n" + ruleFile(changing: "on: [a, d]")
     let rules = try RuleDirectory.parse(files: [("a.yaml", Array(yaml.utf8))]).get().ruleSet

@@ -49,6 +49,7 @@ struct Decider {
     decision = Decision(view: view)
     conditions = view.memo.conditions
     decision.fired = view.memo.fired
+    decision.emitTally = view.memo.emitTally
     decision.revision = configuration.revision?.id
     ride = view.ride ?? view.pseudoRide
     switch ride?.attributes {

@@ -64,13 +64,12 @@ extension Decider {
     if !mayStillLeave(pending, nil) { return }
     let validUntil = entry.event.at + rule.validity
     if now >= validUntil { return close(entry, .expired, .validUntil(validUntil)) }
-    decision.emits.append(
-      EmittedEvent(
-        name: escalation.event, data: Self.data(of: entry.event, addressedTo: owner, entry.app),
-        at: now))
+    let event = EmittedEvent(
+      name: escalation.event, data: Self.data(of: entry.event, addressedTo: owner, entry.app),
+      at: now)
     let limit = escalation.limit.rideText
-    close(
-      entry, .suppressed,
+    emit(
+      event, for: entry,
       LedgerReason(.emitted, "emitted \(escalation.event): not seen within \(limit)"))
   }
 

@@ -44,7 +44,7 @@ extension Decider {
   mutating func emit(_ rule: CompiledRule, _ entry: LedgerEntry, _ context: TemplateContext) {
     guard let event = rule.emittedEvent else { return }
     if let reason = rule.leftStates(context.ride.state) { return close(entry, .suppressed, reason) }
-    decision.emits.append(EmittedEvent(name: event, data: entry.event.data, at: now))
-    close(entry, .suppressed, .emitted(event))
+    emit(
+      EmittedEvent(name: event, data: entry.event.data, at: now), for: entry, .emitted(event))
   }
 }

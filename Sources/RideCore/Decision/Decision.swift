@@ -24,6 +24,8 @@ package struct Decision: Sendable {
   package var conditions: [String: ConditionMemo] = [:]
   /// What rules remembered when they fired, by `RuleFiring.key`.
   var fired: [String: String] = [:]
+  /// The events that the ride's rules emitted lately, those of this decision included.
+  var emitTally: EmitTally?
   /// How often a rule's `if` was false at a change of the ride, which has no row in the ledger.
   package var falseConditions: [String: Int] = [:]
   /// How often the ride changed outside of a rule's `while`, which has no row in the ledger either.

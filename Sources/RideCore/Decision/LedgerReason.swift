@@ -86,6 +86,7 @@ package struct LedgerReason: Hashable, Sendable {
     case waitingForReceipt = "waiting_for_receipt"
     case seen
     case emitted
+    case emitLimit = "emit_limit"
     case notInSample = "not_in_sample"
     case optedOut = "opted_out"
     case quietHours = "quiet_hours"

@@ -15,6 +15,8 @@ package struct Memo: Hashable, Sendable {
   /// What the rules of waiting pushes remembered when they fired, by `RuleFiring.key`: `if` is decided
   /// by it again when they leave.
   package var fired: [String: String] = [:]
+  /// The events that the ride's rules emitted lately; nil if they emitted none.
+  package var emitTally: EmitTally?
 
   /// The rest of a pass that was split into parts.
   package var part: OpenPart?
@@ -24,7 +26,7 @@ package struct Memo: Hashable, Sendable {
   /// Whether there is nothing to keep.
   package var isEmpty: Bool {
     retries.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && unrepeatable.isEmpty
-      && part == nil && conditions.isEmpty && fired.isEmpty
+      && part == nil && conditions.isEmpty && fired.isEmpty && emitTally == nil
   }
 }
 

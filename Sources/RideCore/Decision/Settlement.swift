@@ -146,6 +146,7 @@ extension Decision {
       dues.append(now)
     }
     settlement.nextDue = (settlement.memo.retries.map(\.due) + dues).min()
+    settlement.keep(emitTally, now: now)
     settlement.isOver = !isActive && settlement.nextDue == nil
     return settlement
   }

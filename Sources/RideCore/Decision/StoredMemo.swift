@@ -38,6 +38,7 @@ extension Memo: StoredValue {
     try fields.field("part", &part)
     try fields.parts("conditions", &conditions)
     try fields.parts("fired", &fired)
+    try fields.field("emits", &emitTally)
   }
 
   private mutating func write(_ data: [Int64: String], to fields: inout FieldWriter) {

@@ -4,8 +4,8 @@ import RideCore
 enum EmitCircle {
   /// Reports the circle that a rule closes, with all of its rules.
   ///
-  /// A rule with `wait` ends the search, and so does a slot or an escalation: they come later, and
-  /// the ride may have changed by then.
+  /// A rule with `wait` ends the search, and so does a slot or an escalation: they come later, the ride
+  /// may have changed by then, and `RuleLint` warns of them.
   static func report(
     _ rule: Rule, at name: LocatedWord?, among rules: [Rule], _ diagnostics: Diagnostics
   ) {

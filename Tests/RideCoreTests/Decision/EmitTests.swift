@@ -77,6 +77,82 @@ import Testing
     #expect(decision.reasons == ["suppressed: the ride is requested, not in while"])
   }
 
+  /// Handles a ride whenever it is due; returns how many events its rules emit.
+  private func run(
+    _ view: inout RideView, _ rules: [Rule], from: Double = 0, through: Double
+  ) -> (emitted: Int, refused: Int, end: Settlement?) {
+    var (emitted, refused, due, end) = (0, 0, Double?.some(from), Settlement?.none)
+    while let now = due, now <= through {
+      let (_, settled) = outcome(view, rules, at: now)
+      emitted += settled.emits.count
+      refused += settled.entries.count { $0.reason?.code == .engine(.emitLimit) }
+      view.apply(settled)
+      due = settled.nextDue.map { max(now, Double(($0 - Sample.now).microseconds) / 1e6) }
+      end = settled
+    }
+    return (emitted, refused, end)
+  }
+
+  @Test func `A14: rules that double their events each second are bounded, with a reason`() throws {
+    // Each event fires both rules, so that there are twice as many after each wait.
+    let rules = ["a", "b"].map { rule($0, .on(["driver_arrived", "eta_changed"]), wait: 1) }
+    var view = Sample.view()
+    let circle = run(&view, rules, through: 3600)
+    #expect(circle.emitted == EmitTally.limit && circle.refused > 0)
+    #expect(circle.end?.nextDue == nil && view.memo.isEmpty, "it has ended by itself")
+    let refusal = outcomeReason(of: rules)
+    #expect(
+      refusal == "the ride's rules emitted 200 events within 10m: do they fire each other?")
+  }
+
+  /// Returns the first reason with which an event is refused.
+  private func outcomeReason(of rules: [Rule]) -> String? {
+    var view = Sample.view()
+    view.memo.emitTally = EmitTally(since: Sample.now)
+    view.memo.emitTally?.count = EmitTally.limit
+    return outcome(view, rules, at: 119).settlement.entries.first?.reason?.text
+  }
+
+  @Test func `A14: a circle ends at the ride's end`() throws {
+    // One event each minute is below the limit of a live ride.
+    let rules = [rule("a", .on(["driver_arrived", "eta_changed"]), wait: 60)]
+    var view = Sample.view()
+    let live = run(&view, rules, through: 86_400)
+    #expect(live.emitted > 1400 && live.refused == 0)
+    view.ride?.state = "ride_completed"
+    let over = run(&view, rules, from: 86_400, through: 1_000_000)
+    #expect(over.emitted == EmitTally.limitAfterEnd && over.refused == 1)
+    #expect(over.end?.isOver == true)
+  }
+
+  @Test func `A14: an escalation and a slot after an event count alike`() throws {
+    var offer = Sample.rule("offer", on: ["driver_arrived", "eta_changed"])
+    offer.escalation = Escalation(unlessSeenWithin: .seconds(1), emit: "eta_changed")
+    var view = Sample.view()
+    let escalated = run(&view, [offer], through: 3600)
+    #expect(escalated.emitted == EmitTally.limit && escalated.refused == 1)
+    view = Sample.view()
+    view.events.append(Sample.event(2, "eta_changed"))
+    let slot = rule(
+      "slot",
+      .at(
+        Timing(
+          .afterEvent("eta_changed", by: .seconds(1)), while: ["driver_arrived", "ride_completed"]))
+    )
+    let timed = run(&view, [slot], through: 3600)
+    #expect(timed.emitted == EmitTally.limit && timed.refused == 1)
+  }
+
+  @Test func `A14: what a ride emitted ten minutes ago does not count, nor does another ride`() {
+    var view = Sample.view()
+    view.memo.emitTally = EmitTally(since: Sample.now - EmitTally.period)
+    view.memo.emitTally?.count = EmitTally.limit
+    let settled = outcome(view, [rule("e", .on(["driver_arrived"]))]).settlement
+    #expect(settled.emits.count == 1 && settled.memo.emitTally?.count == 1)
+    view.memo.emitTally?.since = Sample.now - EmitTally.period + .microseconds(1)
+    #expect(outcome(view, [rule("e", .on(["driver_arrived"]))]).settlement.emits.isEmpty)
+  }
+
   @Test func `a slot emits once, however often the ride is handled`() {
     let slots = Timing(.every(.seconds(60)), while: ["driver_arrived"])
     let rules = [rule("beat", .at(slots))]

@@ -1,0 +1,79 @@
+// How many events the rules of one ride may emit: rules that fire each other would never end.
+
+/// The events that a ride's rules have emitted lately.
+package struct EmitTally: Hashable, Sendable {
+  /// When they began to be counted.
+  package var since: Timestamp
+  package var count = 0
+  /// Whether they are those after the ride's end.
+  package var isAfterEnd = false
+
+  package init(since: Timestamp) { self.since = since }
+
+  /// How many events a ride may emit within `period`.
+  ///
+  /// Offers to some hundred drivers within minutes are below it.
+  package static let limit = 200
+  package static let period: Duration = .seconds(600)
+  /// How many events a ride may emit after its end, however late: each of them may be one more round of
+  /// a circle, and all that a ride still has to do then is less.
+  package static let limitAfterEnd = 100
+
+  /// Counts one more event; returns the reason if the ride may not emit it.
+  mutating func admit() -> LedgerReason? {
+    let limit = isAfterEnd ? Self.limitAfterEnd : Self.limit
+    if count < limit {
+      count += 1
+      return nil
+    }
+    let time = isAfterEnd ? "after the ride's end" : "within \(Self.period.rideText)"
+    return LedgerReason(
+      .emitLimit, "the ride's rules emitted \(limit) events \(time): do they fire each other?")
+  }
+}
+
+extension Decider {
+  /// Emits an event of the ride and closes the entry of its rule; one too many is not emitted.
+  mutating func emit(_ event: EmittedEvent, for entry: LedgerEntry, _ reason: LedgerReason) {
+    var tally = emitTally
+    let refusal = tally.admit()
+    decision.emitTally = tally
+    if refusal == nil { decision.emits.append(event) }
+    close(entry, .suppressed, refusal ?? reason)
+  }
+
+  /// The ride's tally, begun again after each period, and once when the ride ends.
+  private var emitTally: EmitTally {
+    let isAfterEnd = decision.view.ride != nil && !decision.isActive
+    if let known = decision.emitTally, known.isAfterEnd == isAfterEnd,
+      isAfterEnd || known.isCurrent(at: now)
+    {
+      return known
+    }
+    var tally = EmitTally(since: now)
+    tally.isAfterEnd = isAfterEnd
+    return tally
+  }
+}
+
+extension EmitTally {
+  fileprivate func isCurrent(at now: Timestamp) -> Bool { now < since + Self.period }
+}
+
+extension Settlement {
+  /// Keeps the tally while anything can follow, and no longer than it counts.
+  mutating func keep(_ tally: EmitTally?, now: Timestamp) {
+    guard let tally, nextDue != nil, tally.isAfterEnd || tally.isCurrent(at: now) else { return }
+    memo.emitTally = tally
+  }
+}
+
+extension EmitTally: StoredObject {
+  package static var blank: EmitTally { EmitTally(since: Timestamp(microseconds: 0)) }
+
+  package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
+    try fields.field("since", &since)
+    try fields.field("count", &count)
+    try fields.field("isAfterEnd", &isAfterEnd)
+  }
+}
