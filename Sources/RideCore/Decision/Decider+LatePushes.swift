@@ -1,9 +1,9 @@
-// What leaves later than its rule fired is decided again, by `while` and `if`.
+// Decides `while` and `if` again for whatever leaves later than its rule fired.
 extension Decider {
   /// Returns whether a push or an event that waited may still leave; closes its entry if not.
   ///
-  /// Whatever leaves late passes here, for whatever it waited: `wait`, quiet hours, a permit, a
-  /// receipt, a retry, or an earlier push. The ride's row and the time are those of now, the event
+  /// Each late push passes here, whatever it waited for: `wait`, quiet hours, a permit, a receipt, a
+  /// retry, or an earlier push. The ride's row and the time are those of now, the event
   /// and what the rule remembered are those of the firing.
   ///
   /// - Parameter phone: the push's phone; nil if there is none.

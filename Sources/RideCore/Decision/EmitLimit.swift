@@ -1,4 +1,4 @@
-// How many events the rules of one ride may emit: rules that fire each other would never end.
+// Limits the events that the rules of one ride emit: rules that fire each other would never end.
 
 /// The events that a ride's rules have emitted lately.
 package struct EmitTally: Hashable, Sendable {
@@ -10,13 +10,13 @@ package struct EmitTally: Hashable, Sendable {
 
   package init(since: Timestamp) { self.since = since }
 
-  /// How many events a ride may emit within `period`.
+  /// The number of events that a ride may emit within `period`.
   ///
   /// Offers to some hundred drivers within minutes are below it.
   package static let limit = 200
   package static let period: Duration = .seconds(600)
-  /// How many events a ride may emit after its end, however late: each of them may be one more round of
-  /// a circle, and all that a ride still has to do then is less.
+  /// The number of events that a ride may emit after its end, however late: no period begins anew, so
+  /// that a circle ends.
   package static let limitAfterEnd = 100
 
   /// Counts one more event; returns the reason if the ride may not emit it.
