@@ -29,9 +29,6 @@ enum RidePulseMain {
     } catch let error as UsageError {
       Terminal.printError(error.description)
       return .usage
-    } catch let error as CommandFailure {
-      Terminal.printError("ridepulse: \(error)")
-      return error.status
     } catch {
       Terminal.printError("ridepulse: \(error)")
       return .failed
@@ -61,9 +58,16 @@ enum RidePulseMain {
       Terminal.print(command.form.help)
       return .done
     }
-    return try await command.run(
-      CommandContext(
-        arguments: arguments, environment: environment, log: LogWriter(arguments)))
+    let log = LogWriter(arguments)
+    do {
+      return try await command.run(
+        CommandContext(arguments: arguments, environment: environment, log: log))
+    } catch let error as UsageError {
+      throw error
+    } catch {
+      Terminal.printError(log.lastLine("\(error)"))
+      return (error as? CommandFailure)?.status ?? .failed
+    }
   }
 }
 

@@ -252,7 +252,8 @@ import TestSupport
   ) throws {
     func line(_ format: LogWriter.Format) -> String {
       LogWriter.line(
-        format, at: Date(), level: .error, message: "Message", fields: [("a", text), ("b", "c")])
+        format, at: Timestamp(epochSeconds: 1_780_000_000), level: .error, message: "Message",
+        fields: [("a", text), ("b", "c")])
     }
     for format in LogWriter.Format.allCases {
       HostileText.expectTame(line(format))

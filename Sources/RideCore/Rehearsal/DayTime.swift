@@ -4,7 +4,7 @@ package enum DayTime {
   /// Returns a text such as `2026-11-21T08:05:00Z`, or with six decimals if they are not zero.
   package static func text(_ instant: Timestamp) -> String {
     let seconds = instant.epochSeconds
-    let rest = instant.microseconds - seconds * 1_000_000
+    let rest = instant.fraction
     let day = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
     let second = seconds - day * 86_400
     let (year, month, date) = CELCalendar.date(ofDay: day)

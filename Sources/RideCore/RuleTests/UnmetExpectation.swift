@@ -75,8 +75,27 @@ extension UnmetExpectation {
       return [
         Difference(
           path: path, expected: String(decoding: expected.json, as: UTF8.self),
-          actual: actual.map { String(decoding: $0.json, as: UTF8.self) } ?? "none")
+          actual: actual.map { String(decoding: $0.json, as: UTF8.self) } ?? "none"
+        ).legible
       ]
     }
+  }
+}
+
+extension UnmetExpectation.Difference {
+  /// The same with white space and invisible characters as escapes, if nothing else differs: a
+  /// no-break space looks like a space.
+  fileprivate var legible: Self {
+    if Self.seen(expected) != Self.seen(actual) { return self }
+    var copy = self
+    copy.expected = Escape.jsonSpace(expected)
+    copy.actual = Escape.jsonSpace(actual)
+    return copy
+  }
+
+  /// Returns the characters that a reader tells apart.
+  private static func seen(_ text: String) -> String {
+    let scalars = text.unicodeScalars.filter { !$0.properties.isWhitespace && !$0.isUnprintable }
+    return String(String.UnicodeScalarView(scalars))
   }
 }

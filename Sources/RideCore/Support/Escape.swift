@@ -28,6 +28,14 @@ package enum Escape {
     }
   }
 
+  /// Returns the same with all white space but plain spaces as escapes: `\u00a0`.
+  package static func jsonSpace(_ json: String) -> String {
+    rewritten(json) { scalar in
+      let isOddSpace = scalar.properties.isWhitespace && scalar != " "
+      return isOddSpace || scalar.isUnprintable ? unicodeEscapes(scalar) : nil
+    }
+  }
+
   /// Returns the same for a `<script>` element: the result contains neither `</script>` nor `<!--`.
   package static func jsonInHTML(_ json: String) -> String {
     rewritten(json) { scalar in

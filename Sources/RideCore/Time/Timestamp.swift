@@ -20,6 +20,12 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     return microseconds % 1_000_000 < 0 ? quotient - 1 : quotient
   }
 
+  /// The microseconds after `epochSeconds`.
+  package var fraction: Int64 {
+    let rest = microseconds % 1_000_000
+    return rest < 0 ? rest + 1_000_000 : rest
+  }
+
   package static func < (left: Timestamp, right: Timestamp) -> Bool {
     left.microseconds < right.microseconds
   }
@@ -38,6 +44,11 @@ package struct Timestamp: Hashable, Comparable, Sendable {
   package static func - (later: Timestamp, earlier: Timestamp) -> Duration {
     .microseconds(later.microseconds.subtractingSaturating(earlier.microseconds))
   }
+}
+
+extension Timestamp: CustomStringConvertible {
+  /// ISO 8601, such as `2026-11-21T08:05:00.250000Z`, for messages and fields.
+  package var description: String { DayTime.text(self) }
 }
 
 extension Duration {

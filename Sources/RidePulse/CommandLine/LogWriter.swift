@@ -1,4 +1,3 @@
-import Foundation
 import RideCore
 
 /// Writes log records to standard error, one per line.
@@ -31,8 +30,18 @@ struct LogWriter: Sendable {
       guard level >= threshold else { return }
       Terminal.printError(
         Self.line(
-          format, at: Date(), level: level, message: message,
+          format, at: MachineTime.now, level: level, message: message,
           fields: fields.map { ($0.0, Self.advice.contains($0.0) ? Database.named($0.1) : $0.1) }))
+    }
+  }
+
+  /// Returns the line about the error that ends a command: a record if standard error is read as JSON.
+  func lastLine(_ error: String, at instant: Timestamp = MachineTime.now) -> String {
+    switch format {
+    case .text: "ridepulse: \(error)"
+    case .json:
+      Self.line(
+        .json, at: instant, level: .error, message: "Command failed", fields: [("error", error)])
     }
   }
 
@@ -41,12 +50,10 @@ struct LogWriter: Sendable {
 
   /// Formats one record as a line.
   static func line(
-    _ format: Format, at date: Date, level: Log.Level, message: String,
+    _ format: Format, at instant: Timestamp, level: Log.Level, message: String,
     fields: [(String, String)]
   ) -> String {
-    let time = date.formatted(
-      .iso8601.year().month().day().timeZone(separator: .omitted)
-        .time(includingFractionalSeconds: true))
+    let time = CivilTime.milliseconds(instant)
     switch format {
     case .text:
       let data = fields.map { " \($0.0)=\(quoted($0.1))" }.joined()

@@ -38,7 +38,7 @@ extension JSONValue {
 extension CivilTime {
   /// Formats as `2026-11-21T08:15:00Z`, with microseconds if they are not zero.
   static func exact(_ instant: Timestamp) -> String {
-    let rest = instant.microseconds - instant.epochSeconds * 1_000_000
+    let rest = instant.fraction
     let text = iso(instant)
     if rest == 0 { return text }
     let digits = String(rest)
@@ -51,6 +51,23 @@ extension CivilTime {
     let offset = zone?.offset(at: instant) ?? 0
     let wall = iso(Timestamp(epochSeconds: instant.epochSeconds + offset))
     return wall.dropLast().replacing("T", with: " ") + " " + offsetText(offset)
+  }
+
+  /// Formats as `2026-11-21T08:15:00.250Z`, as log lines have it.
+  static func milliseconds(_ instant: Timestamp) -> String {
+    let thousandths = instant.fraction / 1000
+    let digits = String(thousandths)
+    return iso(instant).dropLast() + "." + String(repeating: "0", count: 3 - digits.count) + digits
+      + "Z"
+  }
+
+  /// Formats as `09:15:00 +01:00` next to another time, and with the date if that has another one.
+  static func clock(
+    _ instant: Timestamp, _ zone: ZoneTimes?, nextTo other: Timestamp
+  ) -> String {
+    let text = local(instant, zone)
+    let date = local(other, zone).prefix { $0 != " " }
+    return text.hasPrefix(date + " ") ? String(text.dropFirst(date.count + 1)) : text
   }
 
   /// Formats as `+01:00`.

@@ -28,7 +28,8 @@ struct LedgerLines {
     guard let priority = entry.priority else { return [first] }
     var headers = ["apns-id \(entry.id)", "priority \(priority)"]
     if let expiration = entry.expiration {
-      let time = CivilTime.local(Timestamp(epochSeconds: expiration), zone).dropFirst(11)
+      let time = CivilTime.clock(
+        Timestamp(epochSeconds: expiration), zone, nextTo: entry.occurredAt)
       headers.append(expiration == 0 ? "never stored" : "expires \(time)")
     }
     if let collapse = entry.collapseID, collapse != entry.id {

@@ -30,9 +30,11 @@ struct SwiftName {
   }
 
   /// Returns letters and digits in lower camel case; a capital abbreviation at the start is in lower
-  /// case as a whole: `urlOfMap` for `URLOfMap`.
+  /// case as a whole: `urlOfMap` for `URLOfMap`. Words in capitals throughout are none:
+  /// `atPickup` for `AT_PICKUP`.
   private static func camelCase(_ key: String) -> String {
-    let words = key.split { !isNamePart($0) }.map(String.init)
+    let isInCapitals = !key.contains(where: \.isLowercase)
+    let words = key.split { !isNamePart($0) }.map { isInCapitals ? $0.lowercased() : String($0) }
     guard let first = words.first else { return "field" }
     let capitals = first.prefix { $0.isUppercase || $0.isNumber }
     let head: String

@@ -46,11 +46,17 @@ struct PreviewPage: PreviewWriter {
             "\(push.entry.rule), ride \(group.ride.id)", CivilTime.local(group.at, zone),
             "\(cell.app), \(cell.type), priority \(push.headers.priority.rawValue), "
               + "\(counted(group.pushes.count, "phone")), \(push.payload.count) bytes",
-            push.headers.expiration == .neverStore
-              ? "never stored" : "valid until \(CivilTime.local(push.validUntil, zone))",
+            Self.validity(push.headers.expiration, zone),
             String(decoding: push.payload, as: UTF8.self),
           ].joined(separator: "\n")),
       ]))
+  }
+
+  private static func validity(_ expiration: PushExpiration, _ zone: ZoneTimes?) -> String {
+    switch expiration {
+    case .neverStore: "never stored"
+    case .at(let instant): "valid until \(CivilTime.local(instant, zone))"
+    }
   }
 
   mutating func end(_ summary: PreviewSummary) throws {

@@ -25,7 +25,7 @@ struct PreviewTable: PreviewWriter {
     let expires =
       switch push.headers.expiration {
       case .neverStore: "never stored"
-      case .at(let instant): String(CivilTime.local(instant, zone).dropFirst(11).prefix(8))
+      case .at(let instant): StoryClock(zone: zone, start: group.at)(instant)
       }
     let type = push.headers.pushType.rawValue + (push.entry.cardEvent.map { " \($0)" } ?? "")
     try line(

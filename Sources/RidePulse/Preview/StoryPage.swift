@@ -5,13 +5,13 @@ import RideCore
 /// each language, light or dark.
 struct StoryPage {
   private let story: Story
-  private let zone: ZoneTimes?
+  private let clock: StoryClock
   private let zoneName: String
 
   init(_ story: Story) {
     self.story = story
     zoneName = story.scenario.view.ride?.timeZone ?? "UTC"
-    zone = ZoneTimes(identifier: zoneName)
+    clock = StoryClock(zone: ZoneTimes(identifier: zoneName), start: story.scenario.start)
   }
 
   var html: String {
@@ -25,8 +25,8 @@ struct StoryPage {
       <title>RidePulse story</title>
       <style>\(style)</style>
       <h1>Ride \(HTML.text(story.scenario.view.rideID.text))</h1>
-      <p>\(HTML.text(CivilTime.local(story.scenario.start, zone))) to \
-      \(StoryWords.clock(story.end, zone)) (\(HTML.text(zoneName))); \
+      <p>\(HTML.text(CivilTime.local(story.scenario.start, clock.zone))) to \
+      \(clock(story.end)) (\(HTML.text(zoneName))); \
       \(HTML.text(StoryWords.alerts(story)))</p>
       \(choices)
       \(story.moments.map(section).joined(separator: "\n"))
@@ -61,19 +61,20 @@ struct StoryPage {
     let title = StoryWords.title(moment).map { " <strong>\(HTML.text($0))</strong>" } ?? ""
     let body =
       moment.rows.isEmpty
-      ? "<p class=\"none\">Nothing is sent.</p>" : moment.rows.map(block).joined(separator: "\n")
+      ? "<p class=\"none\">Nothing is sent.</p>"
+      : moment.rows.map { block($0, clock.at(moment.at)) }.joined(separator: "\n")
     return """
       <section>
-      <h2><time>\(StoryWords.clock(moment.at, zone))</time>\(title)</h2>
+      <h2><time>\(clock(moment.at))</time>\(title)</h2>
       \(body)
       </section>
       """
   }
 
-  private func block(_ row: Story.Row) -> String {
-    let fate = StoryWords.fate(row, zone)
+  private func block(_ row: Story.Row, _ clock: StoryClock) -> String {
+    let fate = StoryWords.fate(row, clock)
     let what = "\(row.entry.app), \(StoryWords.kind(row))"
-    let detail = fate.map { ": \($0)" } ?? ", \(StoryWords.delivery(row, zone))"
+    let detail = fate.map { ": \($0)" } ?? ", \(StoryWords.delivery(row, clock))"
     let head =
       "<p class=\"head\"><b>\(HTML.text(LedgerText.rule(row.entry.rule)))</b> "
       + "\(HTML.text("to \(what)\(detail)"))</p>"
@@ -85,25 +86,24 @@ struct StoryPage {
     }
     let again = row.repeatedAt.map {
       "<p class=\"note\">Sent again \(counted(row.repeats, "time")), last at "
-        + "\(StoryWords.clock($0, zone)), so that it stays fresh.</p>"
+        + "\(clock($0)), so that it stays fresh.</p>"
     }
-    let phones = row.texts.map { phone($0, row) }.joined(separator: "\n")
+    let phones = row.texts.map { phone($0, row, clock) }.joined(separator: "\n")
     return "<article\(fate == nil ? "" : " class=\"unsent\"")>\(head)\n<div class=\"phones\">\n"
       + "\(phones)\n</div>\(again ?? "")</article>"
   }
 
   /// Returns the part of a lock screen that shows one text.
-  private func phone(_ text: Story.Text, _ row: Story.Row) -> String {
+  private func phone(_ text: Story.Text, _ row: Story.Row, _ clock: StoryClock) -> String {
     let shown = text.shown
     let language = text.languages.first ?? ""
-    let isRightToLeft =
-      Locale(identifier: language).language.characterDirection == .rightToLeft
+    let isRightToLeft = FoundationFormats.isRightToLeft(language)
     let classes = story.languages.indices.filter {
       text.languages.contains(story.languages[$0])
     }.map { " in\($0)" }.joined()
     var parts: [String] = []
     if shown.isAlert { parts.append(notification(shown, row)) }
-    if shown.cardEvent != nil { parts.append(card(shown)) }
+    if shown.cardEvent != nil { parts.append(card(shown, clock)) }
     if !shown.isAlert, let badge = shown.badge {
       parts.append("<p class=\"quiet\">badge \(badge)</p>")
     }
@@ -136,13 +136,13 @@ struct StoryPage {
   }
 
   /// Returns a card: only its fields are known, the app draws them.
-  private func card(_ shown: ReadablePush) -> String {
+  private func card(_ shown: ReadablePush, _ clock: StoryClock) -> String {
     let state: String
     switch shown.cardEvent {
     case .start: state = "card appears"
     case .end:
       state =
-        shown.dismissedAt.map { "card ends, leaves at \(StoryWords.clock($0, zone))" }
+        shown.dismissedAt.map { "card ends, leaves at \(clock($0))" }
         ?? "card ends"
     default: state = "card"
     }

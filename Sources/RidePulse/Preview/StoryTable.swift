@@ -3,14 +3,14 @@ import RideCore
 /// Formats a story for people: what happens, and below it each push as its reader sees it.
 struct StoryTable {
   private let story: Story
-  private let zone: ZoneTimes?
+  private let clock: StoryClock
   private let zoneName: String
   private let width: Int
 
   init(_ story: Story) {
     self.story = story
     zoneName = story.scenario.view.ride?.timeZone ?? "UTC"
-    zone = ZoneTimes(identifier: zoneName)
+    clock = StoryClock(zone: ZoneTimes(identifier: zoneName), start: story.scenario.start)
     width = story.languages.map(\.count).max().map { max(3, $0) } ?? 3
   }
 
@@ -18,10 +18,9 @@ struct StoryTable {
     var lines = [head]
     for moment in story.moments {
       lines.append("")
-      let time = StoryWords.clock(moment.at, zone)
-      lines.append(time + (StoryWords.title(moment).map { "  \($0)" } ?? ""))
+      lines.append(clock(moment.at) + (StoryWords.title(moment).map { "  \($0)" } ?? ""))
       if moment.rows.isEmpty { lines.append("  nothing is sent") }
-      lines += moment.rows.flatMap(self.lines)
+      lines += moment.rows.flatMap { self.lines($0, clock.at(moment.at)) }
     }
     lines += ["", StoryWords.alerts(story)]
     // Marks of direction are left out of the table: a terminal that honours them moves other words.
@@ -31,35 +30,36 @@ struct StoryTable {
   private var head: String {
     let ride = story.scenario.view.rideID
     let languages = story.languages.isEmpty ? "" : ", in \(story.languages.joined(separator: ", "))"
-    return "ride \(ride), \(CivilTime.local(story.scenario.start, zone)) to "
-      + "\(StoryWords.clock(story.end, zone)) (\(zoneName))\(languages)"
+    return "ride \(ride), \(CivilTime.local(story.scenario.start, clock.zone)) to "
+      + "\(clock(story.end)) (\(zoneName))\(languages)"
   }
 
-  private func lines(_ row: Story.Row) -> [String] {
+  private func lines(_ row: Story.Row, _ clock: StoryClock) -> [String] {
     let name = LedgerText.rule(row.entry.rule)
     let start = "  \(name) to \(row.entry.app), \(StoryWords.kind(row))"
-    if let fate = StoryWords.fate(row, zone) {
+    if let fate = StoryWords.fate(row, clock) {
       return [start + ": " + fate] + (row.push == nil ? [] : row.texts.flatMap { texts($0, row) })
     }
     let manner = row.texts.first.map { StoryWords.manner($0.shown) } ?? []
-    let head = ([start] + manner + [StoryWords.delivery(row, zone)]).joined(separator: ", ")
+    let head = ([start] + manner + [StoryWords.delivery(row, clock)]).joined(separator: ", ")
     let again = row.repeatedAt.map {
-      "    sent again \(counted(row.repeats, "time")), last at \(StoryWords.clock($0, zone)), so that "
+      "    sent again \(counted(row.repeats, "time")), last at \(clock($0)), so that "
         + "it stays fresh"
     }
     guard row.texts.contains(where: \.shown.isSeen) else {
       return [head + ": " + StoryWords.silence(row)]
     }
-    return [head] + row.texts.flatMap { texts($0, row) } + content(row) + [again].compactMap(\.self)
+    return [head] + row.texts.flatMap { texts($0, row) } + content(row, clock)
+      + [again].compactMap(\.self)
   }
 
   /// Returns what a card shows in all languages, and when an ended one leaves.
-  private func content(_ row: Story.Row) -> [String] {
+  private func content(_ row: Story.Row, _ clock: StoryClock) -> [String] {
     guard let shown = row.texts.first?.shown, shown.cardEvent != nil else { return [] }
     var lines = row.hasOneContent && !shown.fields.isEmpty ? [fields(shown)] : []
     if shown.cardEvent == .end {
       lines.append(
-        shown.dismissedAt.map { "leaves the screen at \(StoryWords.clock($0, zone))" }
+        shown.dismissedAt.map { "leaves the screen at \(clock($0))" }
           ?? "leaves the screen when iOS decides")
     }
     return lines.map { "    card: \($0)" }

@@ -1,5 +1,18 @@
 import RideCore
 
+/// Writes times of a story next to another one: `09:15:00`, or with the date if it is another day.
+struct StoryClock {
+  let zone: ZoneTimes?
+  let start: Timestamp
+
+  func callAsFunction(_ instant: Timestamp) -> String {
+    // Without the offset, which the head of the story has.
+    String(CivilTime.clock(instant, zone, nextTo: start).dropLast(7))
+  }
+
+  func at(_ start: Timestamp) -> StoryClock { StoryClock(zone: zone, start: start) }
+}
+
 /// Words for what a story shows.
 enum StoryWords {
   /// `alert`, `card update`
@@ -8,19 +21,21 @@ enum StoryWords {
   }
 
   /// Why nothing was sent, and until when a push waits; nil if it was sent.
-  static func fate(_ row: Story.Row, _ zone: ZoneTimes?) -> String? {
+  static func fate(_ row: Story.Row, _ clock: StoryClock) -> String? {
     if row.isSent { return nil }
     let reason = row.entry.reason.map { ": \($0.text)" } ?? ""
     guard row.entry.status == .pending else { return "\(row.entry.status.rawValue)\(reason)" }
-    return "waits" + (row.due.map { " until \(clock($0, zone))" } ?? "") + reason
+    return "waits" + (row.due.map { " until \(clock($0))" } ?? "") + reason
   }
 
   /// The headers that a person notices: how urgent a push is, and how long it is valid.
-  static func delivery(_ row: Story.Row, _ zone: ZoneTimes?) -> String {
+  static func delivery(_ row: Story.Row, _ clock: StoryClock) -> String {
     guard let push = row.push else { return "" }
     let validity =
-      push.headers.expiration == .neverStore
-      ? "never stored" : "valid until \(clock(push.validUntil, zone))"
+      switch push.headers.expiration {
+      case .neverStore: "never stored"
+      case .at(let instant): "valid until \(clock(instant))"
+      }
     return "priority \(push.headers.priority.rawValue), \(validity)"
   }
 
@@ -50,11 +65,6 @@ enum StoryWords {
   static func languages(_ text: Story.Text, _ story: Story, of row: Story.Row) -> String {
     row.texts.count == 1 && story.languages.count != 1
       ? "all" : text.languages.joined(separator: ", ")
-  }
-
-  /// Formats as `09:15:00`, in the ride's zone.
-  static func clock(_ instant: Timestamp, _ zone: ZoneTimes?) -> String {
-    String(CivilTime.local(instant, zone).dropFirst(11).prefix(8))
   }
 
   /// `3 alerts: customer 2, driver 1`, by app; a passive one only joins the list.
