@@ -75,6 +75,7 @@ enum KeyDocs {
     case .rideTime: "`pickup_at` or `attributes.KEY`"
     case .cron: "cron expression"
     case .timeZone: "`ride` or an IANA name"
+    case .zoneName: "IANA name"
     case .timeOfDay: "`HH:MM`"
     case .percentage: "percentage such as `10%`"
     case .missed: "`skip`, `latest`, `all` or `{ all: N }`"

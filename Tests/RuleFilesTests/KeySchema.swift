@@ -111,7 +111,7 @@ enum KeySchema {
       ["anyOf": [attribute, list(of: attribute, ["minItems": 1, "maxItems": 10])]]
     case .rideTime: pattern(#"^(pickup_at|attributes(\.[^.]+)+)$"#)
     case .cron: pattern(#"^\s*(\S+\s+){4}\S+\s*$"#)
-    case .timeZone: ["type": "string"]
+    case .timeZone, .zoneName: ["type": "string"]
     case .timeOfDay: pattern("^([01][0-9]|2[0-3]):[0-5][0-9]$")
     case .percentage: pattern(#"^(?=.*[1-9])\d{1,2}(\.\d{1,4})?%$|^100(\.0{1,4})?%$"#)
     case .missed: missed

@@ -1,4 +1,3 @@
-import Foundation
 package import RideCore
 
 /// A field of a body, or a variable part of a path.
@@ -77,7 +76,7 @@ package struct APIField: Hashable, Sendable {
         )
       }
     case (.timeZone, .string(let text)):
-      if TimeZone(identifier: text) == nil {
+      if ZoneTimes(identifier: text) == nil {
         throw invalid(
           "names the unknown zone \(APIBody.clipped(text)); send an IANA name, such as Europe/Berlin"
         )

@@ -185,7 +185,7 @@ struct Decider {
     lastContext = ride.map {
       TemplateContext(
         ride: $0, attributes: attributes, event: event, now: now,
-        hasRide: decision.view.ride != nil)
+        hasRide: decision.view.ride != nil, defaultZone: configuration.rules.defaults.zone)
     }
     return lastContext
   }
@@ -194,7 +194,8 @@ struct Decider {
   func context(_ event: RideEvent, as image: RideImage) -> TemplateContext {
     TemplateContext(
       ride: image.ride(decision.view.rideID),
-      attributes: JSONValue(json: image.attributes.utf8), event: event, now: now)
+      attributes: JSONValue(json: image.attributes.utf8), event: event, now: now,
+      defaultZone: configuration.rules.defaults.zone)
   }
 
   /// - Parameters:

@@ -49,6 +49,7 @@ struct Planner {
     var push = PlannedPush(
       entry, headers, payload, to: phone, token: token, validUntil: validUntil, by: configuration)
     push.image = image
+    if rule.payload.showsTimes { push.acceptedReason = context.clock.doubt }
     return push
   }
 

@@ -38,6 +38,14 @@ package struct Condition: Hashable, Sendable {
     [Variable.locale, .environment, .platform].contains { reads($0) }
   }
 
+  /// Whether it reads a value of the ride.
+  package var readsRide: Bool {
+    [
+      Variable.rideID, .state, .customerID, .driverID, .pickupAt, .timeZone, .updatedAt,
+      .attributes,
+    ].contains { reads($0) }
+  }
+
   /// Whether it reads what the rule remembered.
   package var readsLast: Bool { reads(.last) }
 

@@ -1,5 +1,23 @@
-/// Warnings about quiet hours that a rule's pushes can't outlast.
+/// Warnings about quiet hours that a rule's pushes can't outlast, and about clocks without a zone.
 enum LimitLint {
+  /// Warns about a rule for events about no ride whose wall clock is UTC because nothing names a zone.
+  ///
+  /// A rule that shows or reads a value of the ride is not for such events.
+  static func zone(_ rule: Rule, in rules: RuleSet) -> String? {
+    guard rules.defaults.zone == nil, case .on(let events, while: nil) = rule.when,
+      events.contains(where: rules.events.contains), rule.condition?.readsRide != true
+    else { return nil }
+    let placeholders = rule.payload.placeholders + (rule.collapse?.placeholders ?? [])
+    if !placeholders.allSatisfy(\.isOfEvent) { return nil }
+    let hasQuiet = rule.limits.quiet?.zone == .ride
+    let shows = CompiledPayload(rule.payload).showsTimes
+    guard hasQuiet || shows else { return nil }
+    let what = [shows ? "its times" : nil, hasQuiet ? "its quiet hours" : nil]
+      .compactMap(\.self).joined(separator: " and ")
+    return "\(what) are in UTC if an event about no ride fires it; set defaults: "
+      + "{ time-zone: Europe/Berlin }, or the zone of your riders"
+  }
+
   /// Warns about a rule that holds pushes through hours that few of them survive.
   static func quiet(_ rule: Rule) -> [String] {
     guard let quiet = rule.limits.quiet else { return [] }

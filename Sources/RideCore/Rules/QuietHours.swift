@@ -86,18 +86,13 @@ extension String {
 }
 
 extension QuietHours {
-  /// The wall clock's zone for a ride, and what the ledger calls it.
+  /// Returns the wall clock's zone, and what the ledger calls it.
   ///
-  /// A ride whose zone is unknown is read as one in UTC: to lose its pushes would be worse than to
-  /// be wrong about the hour.
-  func wallClock(of ride: Ride) -> (zone: ZoneTimes, name: String)? {
+  /// A ride whose zone is unknown loses no push: it would be worse than to be wrong about the hour.
+  func wallClock(_ clock: WallClock) -> (zone: ZoneTimes, name: String) {
     switch zone {
-    case .named(let zone): return (zone, zone.identifier)
-    case .ride:
-      if let zone = ZoneTimes(identifier: ride.timeZone) { return (zone, zone.identifier) }
-      return ZoneTimes(identifier: "UTC").map {
-        ($0, "UTC, because the ride's zone \(ride.timeZone.quotedBrief) is unknown")
-      }
+    case .named(let zone): (zone, zone.identifier)
+    case .ride: (clock.zone, clock.name)
     }
   }
 }

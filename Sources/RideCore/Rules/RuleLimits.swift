@@ -48,10 +48,13 @@ package struct RuleDefaults: Hashable, Sendable {
   package var quiet: QuietHours?
   /// The locale whose text a phone of another one gets.
   package var locale: String?
+  /// The zone of events about no ride, and of rides whose zone is unknown.
+  package var zone: ZoneTimes?
 
-  package init(quiet: QuietHours? = nil, locale: String? = nil) {
+  package init(quiet: QuietHours? = nil, locale: String? = nil, zone: ZoneTimes? = nil) {
     self.quiet = quiet
     self.locale = locale
+    self.zone = zone
   }
 
   /// Returns the quiet hours of a rule that states none.

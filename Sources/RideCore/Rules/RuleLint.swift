@@ -33,6 +33,7 @@ package struct RuleLint: Hashable, Sendable {
     { rule, rules in one(unheard(rule, in: rules)) }, { rule, _ in LimitLint.quiet(rule) },
     { rule, rules in DeliveryLint.doubles(rule, in: rules) },
     { rule, rules in EmitLint.circle(rule, in: rules) },
+    { rule, rules in one(LimitLint.zone(rule, in: rules)) },
   ]
 
   private static func one(_ text: String?) -> [String] { text.map { [$0] } ?? [] }

@@ -23,6 +23,9 @@ struct CompiledPayload: Sendable {
   /// Whether phones with different locales may receive different texts.
   private(set) var isLocalized = false
 
+  /// Whether it has times in some zone.
+  private(set) var showsTimes = false
+
   /// `defaults.locale` of the rule files.
   private let defaultLocale: String?
 
@@ -131,6 +134,7 @@ struct CompiledPayload: Sendable {
     switch template {
     case .literal(let value): append(value.json)
     case .value(let text):
+      showsTimes = showsTimes || text.showsTime
       let (type, isCertain) = text.inferred
       if let literal = text.literalText { return append(JSONValue.string(literal).json) }
       var piece = Piece.value(text)
@@ -162,6 +166,7 @@ struct CompiledPayload: Sendable {
 
   private mutating func append(_ texts: LocalizedText, key: String) {
     isLocalized = isLocalized || texts.isLocalized
+    showsTimes = showsTimes || texts.texts.contains(where: \.text.showsTime)
     if texts.texts.count == 1, let literal = texts.texts[0].text.literalText,
       !literal.allSatisfy(\.isWhitespace)
     {
@@ -182,6 +187,7 @@ struct CompiledPayload: Sendable {
     case .literal(.null) where field.isOptional: inner.append(JSONValue.null.json)
     case .literal(let constant): inner.append(constant, as: field.type, path: path)
     case .value(let text):
+      showsTimes = showsTimes || text.showsTime
       let (type, isCertain) = text.inferred
       if let literal = text.literalText {
         inner.append(.string(literal), as: field.type, path: path)
@@ -193,6 +199,7 @@ struct CompiledPayload: Sendable {
     default: inner.append(value, key: key, path: path)
     }
     isLocalized = isLocalized || inner.isLocalized
+    showsTimes = showsTimes || inner.showsTimes
     if field.isOptional, !inner.isConstant {
       pieces.append(.optional(inner.pieces))
     } else {

@@ -12,21 +12,27 @@ struct TemplateContext {
   let data: JSONValue?
   /// False for an event about no ride: then no value of a ride is there.
   let hasRide: Bool
+  /// `defaults.time-zone`.
+  private let defaultZone: ZoneTimes?
 
   /// Parses the event's data once for all rules and phones; the ride's attributes come parsed.
   ///
   /// - Parameter now: the time of the event by default.
   init(
     ride: Ride, attributes: JSONValue?, event: RideEvent, now: Timestamp? = nil,
-    hasRide: Bool = true
+    hasRide: Bool = true, defaultZone: ZoneTimes? = nil
   ) {
     self.ride = ride
+    self.defaultZone = defaultZone
     self.hasRide = hasRide
     self.event = event
     self.now = now ?? event.at
     self.attributes = attributes
     data = event.data == "{}" ? .object([:]) : JSONValue(json: event.data.utf8)
   }
+
+  /// The zone of times and of quiet hours.
+  var clock: WallClock { WallClock(of: hasRide ? ride : nil, otherwise: defaultZone) }
 
   /// Returns a value of the ride's attributes; nil also if the attributes are unreadable.
   func attribute(_ key: String) -> JSONValue? { attributes?.value(at: [key]) }
@@ -54,7 +60,7 @@ struct TemplateContext {
         guard let time = instant ?? value.flatMap(Self.instant(from:)) else {
           throw .notATime(placeholder.path, value ?? .null)
         }
-        value = try written(time, by: filter, placeholder.path, in: formats)
+        value = written(time, by: filter, in: formats)
         instant = nil
       case .int, .currency, .plural:
         guard let number = value, number != .null else { continue }
@@ -119,13 +125,11 @@ struct TemplateContext {
   }
 
   private func written(
-    _ time: Timestamp, by filter: Filter, _ path: String, in formats: LocaleFormats
-  ) throws(RenderingError) -> JSONValue {
+    _ time: Timestamp, by filter: Filter, in formats: LocaleFormats
+  ) -> JSONValue {
     if filter == .epoch { return .integer(time.epochSeconds) }
     if filter == .relative { return .string(formats.relative(time, to: now)) }
-    guard let zone = TimeZone(identifier: ride.timeZone) else {
-      throw .unknownZone(ride.timeZone)
-    }
+    let zone = clock.zone
     switch filter {
     case .time: return .string(formats.time(time, in: zone))
     case .weekday: return .string(formats.weekday(time, in: zone))

@@ -134,8 +134,8 @@ private struct TemplateParser {
     guard case .string(let code) = argument else {
       throw error(at: place, found: argument.text, expected: expected)
     }
-    if LocaleFormats.currencies.contains(code) { return code }
-    let isKnown = LocaleFormats.currencies.contains(code.uppercased())
+    if FoundationFormats.currencies.contains(code) { return code }
+    let isKnown = FoundationFormats.currencies.contains(code.uppercased())
     throw error(
       at: place, found: code, expected: expected, nearest: isKnown ? code.uppercased() : nil)
   }

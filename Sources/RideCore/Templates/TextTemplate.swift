@@ -41,6 +41,13 @@ package struct TextTemplate: Hashable, Sendable {
     return text
   }
 
+  /// Whether it shows a time in some zone.
+  var showsTime: Bool {
+    placeholders.contains { placeholder in
+      placeholder.filters.contains { [.time, .date, .weekday].contains($0) }
+    }
+  }
+
   package var placeholders: [Placeholder] {
     segments.compactMap { segment in
       if case .placeholder(let placeholder) = segment { placeholder } else { nil }
@@ -146,11 +153,11 @@ package struct Placeholder: Hashable, Sendable {
 package enum Filter: Hashable, Sendable {
   /// `default: 'text'`: replaces a missing, null or empty value; `null` becomes JSON's null.
   case fallback(JSONValue)
-  /// `time`: hours and minutes in the ride's zone; `08:05` where a program reads it.
+  /// `time`: hours and minutes in the zone of `WallClock`; `08:05` where a program reads it.
   case time
-  /// `date`: the day in the ride's zone; `2026-11-21` where a program reads it.
+  /// `date`: the day in that zone; `2026-11-21` where a program reads it.
   case date
-  /// `weekday`: the day's name in the ride's zone.
+  /// `weekday`: the day's name in that zone.
   case weekday
   /// `relative`: how far it is from now, such as `in 3 minutes`.
   case relative

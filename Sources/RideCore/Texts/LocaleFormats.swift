@@ -3,14 +3,14 @@ import Synchronization
 
 /// Writes times, numbers and amounts as one locale has them.
 ///
-/// ICU's formatters take a tenth of a millisecond to make and two microseconds to use, so they are
-/// kept. They may be used by several threads at once.
+/// ICU's formatters take a tenth of a millisecond to make and Foundation keeps a hundred of them, so
+/// the texts of times are kept here: few differ.
 package final class LocaleFormats: Sendable {
   let plurals: PluralRules
-  private let locale: Locale
+  private let locale: FoundationLocale?
   /// Whether clock and date are `08:05` and `2026-11-21` because no region is known.
   private let isNeutral: Bool
-  private let formatters = Mutex<[FormatterKey: DateFormatter]>([:])
+  private let texts = Mutex<[TextKey: String]>([:])
 
   /// The forms of texts that programs read: English words, a neutral clock and date.
   package static let neutral = LocaleFormats("en-001", isNeutral: true)
@@ -33,57 +33,52 @@ package final class LocaleFormats: Sendable {
   }
 
   private init(_ identifier: String, isNeutral: Bool) {
-    let tag = LocaleTag(identifier)
-    // What is too long for a locale with extensions is cut to what is known of it.
-    let known = identifier.utf8.count <= 60 ? identifier : tag?.text
-    locale = Locale(identifier: tag == nil ? "en-001" : known ?? "en-001")
-    plurals = PluralRules(tag)
-    self.isNeutral = isNeutral || tag == nil
+    let name = FormatLocale(identifier)
+    locale = (name ?? FormatLocale("en-001")).map(FoundationLocale.init)
+    plurals = PluralRules(LocaleTag(identifier))
+    self.isNeutral = isNeutral || name == nil
   }
 
-  /// The codes of the currencies that ISO 4217 lists.
-  static let currencies = Set(Locale.Currency.isoCurrencies.map(\.identifier))
-
-  /// The parts of a time that a formatter writes.
-  private enum Skeleton: String, Hashable {
-    /// Hours and minutes, by the region's clock of 12 or 24 hours.
-    case time = "jmm"
-    case date = "yMMMd"
-    case weekday = "EEEE"
+  private enum TextKey: Hashable {
+    /// Minutes after midnight.
+    case time(Int64)
+    /// Days since 1970.
+    case date(Int64)
+    /// Days since 1970, from 0 to 6.
+    case weekday(Int64)
   }
 
-  private struct FormatterKey: Hashable {
-    let skeleton: Skeleton
-    let zone: String
+  func time(_ time: Timestamp, in zone: ZoneTimes) -> String {
+    let neutral = CivilTime.time(time, in: zone)
+    return isNeutral ? neutral : text(.time(LocalTime(time, in: zone).minute)) ?? neutral
   }
 
-  func time(_ time: Timestamp, in zone: TimeZone) -> String {
-    isNeutral ? CivilTime.time(time, in: zone) : written(time, .time, zone)
+  func date(_ time: Timestamp, in zone: ZoneTimes) -> String {
+    let neutral = CivilTime.date(time, in: zone)
+    return isNeutral ? neutral : text(.date(LocalTime(time, in: zone).day)) ?? neutral
   }
 
-  func date(_ time: Timestamp, in zone: TimeZone) -> String {
-    isNeutral ? CivilTime.date(time, in: zone) : written(time, .date, zone)
+  func weekday(_ time: Timestamp, in zone: ZoneTimes) -> String {
+    let day = LocalTime(time, in: zone).day % 7
+    return text(.weekday(day < 0 ? day + 7 : day)) ?? CivilTime.date(time, in: zone)
   }
 
-  func weekday(_ time: Timestamp, in zone: TimeZone) -> String {
-    written(time, .weekday, zone)
-  }
-
-  private func written(_ time: Timestamp, _ skeleton: Skeleton, _ zone: TimeZone) -> String {
-    let key = FormatterKey(skeleton: skeleton, zone: zone.identifier)
-    if let known = formatters.withLock({ $0[key] }) { return known.string(from: time.date) }
-    let formatter = DateFormatter()
-    formatter.locale = locale
-    formatter.timeZone = zone
-    let pattern = DateFormatter.dateFormat(
-      fromTemplate: skeleton.rawValue, options: 0, locale: locale)
-    formatter.dateFormat = pattern ?? (skeleton == .weekday ? "EEEE" : "HH:mm")
-    formatters.withLock { formatters in
-      // Three for each zone of the tz database would be more than a service ever has rides in.
-      if formatters.count >= 300 { formatters.removeAll() }
-      formatters[key] = formatter
+  /// Returns nil if ICU has no text, so that no push has a gap.
+  private func text(_ key: TextKey) -> String? {
+    if let known = texts.withLock({ $0[key] }) { return known }
+    guard let locale else { return nil }
+    let text =
+      switch key {
+      case .time(let minute): locale.time(minute: minute)
+      case .date(let day): locale.date(day: day)
+      case .weekday(let day): locale.weekday(day: day)
+      }
+    if text.isEmpty { return nil }
+    texts.withLock { texts in
+      if texts.count >= 500 { texts.removeAll() }
+      texts[key] = text
     }
-    return formatter.string(from: time.date)
+    return text
   }
 
   /// Returns a text such as `in 3 minutes`, in the unit that suits the distance.
@@ -92,39 +87,28 @@ package final class LocaleFormats: Sendable {
   func relative(_ time: Timestamp, to now: Timestamp) -> String {
     let seconds = (time - now).components.seconds
     let distance = abs(seconds)
-    let (field, unit): (Date.RelativeFormatStyle.Field, Int64) =
+    let unit: FoundationLocale.RelativeUnit =
       if distance < 30 {
-        (.second, Int64.max)
+        .second
       } else if distance < 5970 {
-        (.minute, 60)
+        .minute
       } else if distance < 36 * 3600 {
-        (.hour, 3600)
+        .hour
       } else {
-        (.day, 86_400)
+        .day
       }
-    let count = field == .second ? 0 : (distance + unit / 2) / unit * seconds.signum()
-    // Any two times with this distance give the text; these have whole days between them.
-    let anchor = Date(timeIntervalSinceReferenceDate: 0)
-    let other = anchor.addingTimeInterval(Double(count) * Double(field == .second ? 1 : unit))
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = .gmt
-    let style = Date.AnchoredRelativeFormatStyle(
-      anchor: other, allowedFields: [field],
-      presentation: field == .second ? .named : .numeric, unitsStyle: .wide, locale: locale,
-      calendar: calendar)
-    return style.format(anchor)
+    let count =
+      unit == .second ? 0 : (distance + unit.rawValue / 2) / unit.rawValue * seconds.signum()
+    return locale?.relative(count, unit) ?? CivilTime.iso(time)
   }
 
   /// Returns an amount with its currency, such as `12,50 €`; halves are rounded away from zero.
   func currency(_ amount: Decimal, _ code: String) -> String {
-    Decimal.FormatStyle.Currency(code: code, locale: locale)
-      .rounded(rule: .toNearestOrAwayFromZero).format(amount)
+    locale?.currency(amount, code) ?? "\(amount) \(code)"
   }
 
   /// Returns a number with the locale's digits and separators.
-  func number(_ number: Decimal) -> String {
-    Decimal.FormatStyle(locale: locale).format(number)
-  }
+  func number(_ number: Decimal) -> String { locale?.number(number) ?? "\(number)" }
 }
 
 extension JSONValue {

@@ -68,6 +68,9 @@ private struct RideLine {
     ride.pickupAt = try time(members, "pickup_at")
     ride.updatedAt = try time(members, "updated_at")
     ride.timeZone = try text(members, "time_zone") ?? "UTC"
+    if ZoneTimes(identifier: ride.timeZone) == nil {
+      throw Problem("time_zone \(JSONValue.string(ride.timeZone).text) is not \(ZoneName.expected)")
+    }
     let attributes = members["attributes"] ?? .object([:])
     guard case .object = attributes else { throw Problem("attributes is not an object") }
     ride.attributes = String(decoding: attributes.json, as: UTF8.self)

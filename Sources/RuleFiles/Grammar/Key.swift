@@ -95,6 +95,8 @@ indirect enum ValueForm: Sendable {
   case rideTimeOrEvent(MappingForm)
   case cron
   case timeZone
+  /// The name of a zone.
+  case zoneName
   /// `HH:MM`.
   case timeOfDay
   /// A share such as `10%`.

@@ -9,6 +9,9 @@ extension KeyTable {
         "quiet", .mapping(quiet),
         "The quiet hours of alerts with a `topic`, except time-sensitive and critical ones."),
       Key("locale", .word(.locale), "The locale whose text other phones get."),
+      Key(
+        "time-zone", .zoneName,
+        "The zone of events about no ride, and of rides whose own is unknown; without it, UTC."),
     ])
 
   static let quiet: MappingForm = {

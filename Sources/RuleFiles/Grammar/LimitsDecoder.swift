@@ -42,7 +42,8 @@ struct LimitsDecoder {
     }
     return RuleDefaults(
       quiet: fields["quiet"].flatMap { hours($0.node) },
-      locale: fields["locale"].flatMap(decode.word)?.text)
+      locale: fields["locale"].flatMap(decode.word)?.text,
+      zone: fields["time-zone"].flatMap(decode.zoneName))
   }
 
   /// Reports a topic that no person could turn off.

@@ -143,8 +143,17 @@ struct NodeDecoder {
     if let zone = field.node.string.flatMap(ZoneTimes.init(identifier:)) { return .named(zone) }
     diagnostics.reportType(
       of: field.node, for: field.name,
-      expected: "ride (the ride's own zone), or a name of the tz database such as Europe/Berlin",
-      among: ["ride"] + TimeZone.knownTimeZoneIdentifiers)
+      expected: "ride (the ride's own zone), or \(ZoneName.expected)",
+      among: ["ride"] + FoundationFormats.zoneNames)
+    return nil
+  }
+
+  /// Reads the name of a time zone.
+  func zoneName(_ field: Field) -> ZoneTimes? {
+    if let zone = field.node.string.flatMap(ZoneTimes.init(identifier:)) { return zone }
+    diagnostics.reportType(
+      of: field.node, for: field.name, expected: ZoneName.expected,
+      among: FoundationFormats.zoneNames)
     return nil
   }
 

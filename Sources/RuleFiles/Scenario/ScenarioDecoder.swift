@@ -171,7 +171,7 @@ struct ScenarioDecoder {
       if ZoneTimes(identifier: zone) == nil {
         diagnostics.reportType(
           of: field.node, for: "time_zone",
-          expected: "a name of the tz database such as Europe/Berlin")
+          expected: ZoneName.expected, among: FoundationFormats.zoneNames)
       }
       columns.append(.timeZone(zone))
     }

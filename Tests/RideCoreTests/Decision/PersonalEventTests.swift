@@ -52,6 +52,39 @@ import Testing
     #expect(decision([rule("{{ride.id | default: 'x'}} {{event.at | time}}")]).pushes.count == 1)
   }
 
+  /// U6: an event about no ride has no zone of its own.
+  @Test(
+    arguments: [
+      (nil, "UTC", "10:00"), ("Europe/Vienna", "Europe/Vienna", "11:00"),
+    ] as [(String?, String, String)])
+  func `U6: times and quiet hours are in defaults.time-zone`(
+    _ zone: String?, _ name: String, _ shown: String
+  ) throws {
+    let view = RideView(
+      rideID: Self.ride, ride: nil,
+      events: [
+        Sample.event(
+          1, "eta_changed", data: #"{"driver_id": "d7", "at": "2026-11-21T10:00:00Z"}"#)
+      ],
+      phones: [Sample.phone(7, app: .driver, owner: "d7")])
+    var hushed = Sample.rule("hushed", app: .driver, on: ["eta_changed"], body: "x")
+    hushed.limits.quiet = QuietHours(
+      from: try #require(QuietHours.TimeOfDay(text: "00:00")),
+      to: try #require(QuietHours.TimeOfDay(text: "23:59")), zone: .ride, then: .drop)
+    let configuration = EngineConfiguration(
+      rules: RuleSet(
+        activeStates: [], finalStates: [], events: ["eta_changed"],
+        rules: [rule("{{event.data.at | time}}"), hushed],
+        defaults: RuleDefaults(zone: zone.flatMap(ZoneTimes.init(identifier:)))),
+      bundleIDs: [.driver: "com.example.driver"])
+    let decision = decide(view, by: configuration, now: Sample.now)
+    let body = decision.pushes.first.flatMap {
+      JSONValue(json: $0.payload)?.value(at: ["aps", "alert", "body"])
+    }
+    #expect(body == .string(shown))
+    #expect(decision.reasons == ["suppressed: quiet hours 00:00 to 23:59 \(name)"])
+  }
+
   @Test func `apps of its rules that it does not name are not recorded`() {
     var both = rule()
     both.otherApps = [.customer]

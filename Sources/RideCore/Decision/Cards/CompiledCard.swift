@@ -62,6 +62,12 @@ struct CompiledCard: Sendable {
     isDataLocalized = self.data.contains(where: \.value.isLocalized)
   }
 
+  /// Whether a push about an event has times in some zone.
+  func showsTimes(_ event: String) -> Bool {
+    contentState.showsTimes || attributes.showsTimes || alerts[event]?.showsTimes == true
+      || data.contains(where: \.value.showsTimes)
+  }
+
   /// Returns why ActivityKit would drop a card with this content; nil if it would not.
   ///
   /// Attributes that need an event can't be rendered here; a start with them is within the limit if

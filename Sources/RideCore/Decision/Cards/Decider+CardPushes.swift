@@ -46,7 +46,13 @@ extension Decider {
         staleAt: staleAt,
         alert: shownAlert,
         life: rule.life, priority: priority, timestamp: timestamp),
-      acceptedReason: .sent(acceptedReason, without: rendered.broken))
+      acceptedReason: .sent(
+        acceptedReason ?? zoneDoubt(rule, entry.event), without: rendered.broken))
+  }
+
+  /// Returns the ledger's reason of a push whose times are not in the ride's zone.
+  private mutating func zoneDoubt(_ rule: CardRule, _ event: RideEvent) -> LedgerReason? {
+    rule.compiled.showsTimes(event.name) ? context(event)?.clock.doubt : nil
   }
 
   /// Returns the push that starts a card.
@@ -87,7 +93,7 @@ extension Decider {
     return PlannedPush(
       entry: entry, environment: start.environment ?? configuration.defaultEnvironment,
       address: address, headers: headers, payload: payload, validUntil: validUntil,
-      acceptedReason: .sent(nil, without: broken))
+      acceptedReason: .sent(zoneDoubt(rule, entry.event), without: broken))
   }
 
   private func address(

@@ -1,64 +1,4 @@
 import Synchronization
-package import Foundation
-
-/// Conversion between times and readable text; Foundation provides the calendar and the time zones.
-package enum CivilTime {
-  /// Returns a text such as `2026-11-21T08:05:00Z`.
-  package static func iso(_ instant: Timestamp) -> String {
-    instant.date.formatted(.iso8601)
-  }
-
-  /// The seconds since 1970 of the times that rides may have: years 1 to 9999, as in the database.
-  package static let seconds: ClosedRange<Int64> = -62_135_596_800...253_370_764_800
-
-  /// Parses ISO 8601 with a zone, with or without fractions of a second; nil for anything else, and
-  /// for a time outside `seconds`.
-  package static func instant(iso text: String) -> Timestamp? {
-    // Foundation ignores any text after the part that it parses, so the zone is checked here.
-    let zone = text.utf8.drop { $0 != UInt8(ascii: "T") }.drop {
-      $0 != UInt8(ascii: "Z") && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-")
-    }
-    let isUTC = zone.first == UInt8(ascii: "Z")
-    guard isUTC ? zone.count == 1 : (5...6).contains(zone.count) else { return nil }
-    let date =
-      (try? Date(text, strategy: .iso8601))
-      ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-    guard let since = date?.timeIntervalSince1970, since >= Double(seconds.lowerBound),
-      since <= Double(seconds.upperBound)
-    else { return nil }
-    return Timestamp(microseconds: Int64((since * 1e6).rounded()))
-  }
-
-  /// Returns a text such as `08:05`, in a zone.
-  package static func time(_ instant: Timestamp, in zone: TimeZone) -> String {
-    let parts = components(instant, in: zone)
-    return twoDigits(parts.hour) + ":" + twoDigits(parts.minute)
-  }
-
-  /// Returns a text such as `2026-11-21`, in a zone.
-  package static func date(_ instant: Timestamp, in zone: TimeZone) -> String {
-    let parts = components(instant, in: zone)
-    return "\(parts.year ?? 0)-" + twoDigits(parts.month) + "-" + twoDigits(parts.day)
-  }
-
-  private static func components(_ instant: Timestamp, in zone: TimeZone) -> DateComponents {
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = zone
-    return calendar.dateComponents([.year, .month, .day, .hour, .minute], from: instant.date)
-  }
-
-  private static func twoDigits(_ number: Int?) -> String {
-    let number = number ?? 0
-    return number < 10 ? "0\(number)" : "\(number)"
-  }
-}
-
-extension Timestamp {
-  /// The same time for Foundation; for a few centuries it is exact to within one microsecond.
-  package var date: Date {
-    Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
-  }
-}
 
 /// The UTC offsets of one zone of the tz database, as a table: a schedule needs them thousands of
 /// times, and Foundation takes microseconds for each.
@@ -88,32 +28,22 @@ package struct ZoneTimes: Hashable, Sendable {
 
   private static let known = Mutex<[String: ZoneTimes]>([:])
 
-  /// Nil if Foundation has no zone with this name.
+  package static let utc = ZoneTimes("UTC", starts: [.min], offsets: [0])
+
+  /// Nil if the tz database, as Foundation has it, has no zone with this name.
   package init?(identifier: String) {
     if let known = Self.known.withLock({ $0[identifier] }) {
       self = known
       return
     }
-    guard let zone = TimeZone(identifier: identifier) else { return nil }
-    self.init(identifier, zone)
+    guard let (starts, offsets) = FoundationFormats.offsets(ofZone: identifier) else { return nil }
+    self.init(identifier, starts: starts, offsets: offsets)
     let table = self
     Self.known.withLock { $0[identifier] = table }
   }
 
-  private init(_ identifier: String, _ zone: TimeZone) {
+  private init(_ identifier: String, starts: [Int64], offsets: [Int64]) {
     self.identifier = identifier
-    var date = Date(timeIntervalSince1970: 0)
-    var starts = [Int64.min]
-    var offsets = [Int64(zone.secondsFromGMT(for: date))]
-    let end = Date(timeIntervalSince1970: 4_102_444_800)
-    while let next = zone.nextDaylightSavingTimeTransition(after: date), next > date, next < end {
-      let offset = Int64(zone.secondsFromGMT(for: next))
-      if offset != offsets.last {
-        starts.append(Int64(next.timeIntervalSince1970.rounded()))
-        offsets.append(offset)
-      }
-      date = next
-    }
     self.starts = starts
     self.offsets = offsets
   }
