@@ -116,6 +116,24 @@ import Testing
     #expect(try await session.value("select pg_backend_pid()") != before)
   }
 
+  @Test func `U1: a transaction that fails is rolled back, and its connection is kept`()
+    async throws
+  {
+    let session = try await sessionWithTable()
+    let before = try await session.value("select pg_backend_pid()")
+    for _ in 0..<3 {
+      let error = await #expect(throws: PostgresError.self) {
+        try await session.run([
+          direct("begin isolation level repeatable read"), Call(insert, ["5"]),
+          direct("select 1 / 0"), direct("commit"),
+        ])
+      }
+      #expect(error?.server?.sqlState == "22012")
+    }
+    #expect(try await session.value("select count(*) from t") == "0")
+    #expect(try await session.value("select pg_backend_pid()") == before)
+  }
+
   @Test func `a NUL in a parameter is refused before it cuts the value`() async throws {
     let session = try await sessionWithTable()
     let error = await #expect(throws: PostgresError.self) {

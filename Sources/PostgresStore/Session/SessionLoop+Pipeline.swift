@@ -4,9 +4,9 @@ internal import CLibpq
 extension SessionLoop {
   /// Sends the next waiting transaction if the connection is free.
   func startNext() {
-    guard case .ready = lifecycle.state, activity == nil, let connection, !queue.isEmpty else {
-      return
-    }
+    guard case .ready = lifecycle.state, activity == nil, let connection else { return }
+    if !connection.isOutsideTransaction { return sendRollback(connection) }
+    if queue.isEmpty { return }
     if lifecycle.isDoubtful(now: .now) { return sendLivenessCheck(connection) }
     guard let transaction = queue.popFirst() else { return }
     let isBuffered: Bool
@@ -23,6 +23,17 @@ extension SessionLoop {
       isBuffered = connection.send(steps, of: calls)
     }
     if isBuffered { pushOut(connection) } else { drop(connection.errorMessage) }
+  }
+
+  /// Ends a transaction that the calls began and an error kept from ending.
+  private func sendRollback(_ connection: LibpqConnection) {
+    let calls = [Call(Statement(name: "", sql: "rollback"))]
+    let steps = PipelineStep.plan(calls, known: [:], named: false)
+    activity = InFlightTransaction(
+      PipelineStateMachine(pipeline: steps),
+      for: .rollback(until: .now + Lifecycle.livenessCheckLimit))
+    guard connection.send(steps, of: calls) else { return drop(connection.errorMessage) }
+    pushOut(connection)
   }
 
   /// Checks that the server still answers, by a bare Sync.

@@ -69,7 +69,7 @@ final class SessionLoop {
     guard let inFlight = activity, let deadline = inFlight.deadline, deadline <= now else { return }
     activity = nil
     guard let transaction = inFlight.transaction else {
-      return drop("no response to the liveness check within \(Lifecycle.livenessCheckLimit)")
+      return drop("no answer within \(Lifecycle.livenessCheckLimit)")
     }
     connection?.makeCanceller()?.cancelInBackground()
     transaction.finish(.failure(PostgresError(.timeout(sent: inFlight.isSent))))
@@ -211,6 +211,9 @@ extension SessionLoop {
     lifecycle.heard(now: .now)
     guard case .transaction(let transaction) = inFlight.purpose else {
       if case .setup = inFlight.purpose { finishSetup(inFlight, connection) }
+      if case .rollback = inFlight.purpose, !connection.isOutsideTransaction {
+        drop("replaced, because a transaction was left open")
+      }
       return
     }
     if let error = inFlight.firstError {
@@ -230,7 +233,10 @@ extension SessionLoop {
   private func reasonToReplace(_ connection: LibpqConnection, after inFlight: InFlightTransaction)
     -> String?
   {
-    if !connection.isOutsideTransaction { return "replaced, because a transaction was left open" }
+    // After an error the session rolls back, and keeps the connection.
+    if !connection.isOutsideTransaction, inFlight.firstError == nil || inFlight.isScript {
+      return "replaced, because a transaction was left open"
+    }
     if inFlight.firstError?.wantsAnotherServer == true {
       return "replaced, because the server is read-only"
     }

@@ -81,6 +81,9 @@ final class InFlightTransaction {
     /// The session's check that the server still answers; after this moment it drops the
     /// connection.
     case livenessCheck(until: ContinuousClock.Instant)
+    /// The session's rollback of a transaction that failed; after this moment it drops the
+    /// connection.
+    case rollback(until: ContinuousClock.Instant)
   }
 
   let purpose: Purpose
@@ -109,7 +112,7 @@ final class InFlightTransaction {
     switch purpose {
     case .transaction(let transaction): transaction.deadline
     case .setup: nil
-    case .livenessCheck(let until): until
+    case .livenessCheck(let until), .rollback(let until): until
     }
   }
 
