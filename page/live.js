@@ -26,7 +26,8 @@ function showTroubles(message) {
     problems.push("Postgres' notifications do not arrive: events wait for the next poll");
   }
   for (const lane of message.lanes.filter(lane => lane.paused)) {
-    problems.push(`pushes to ${lane.app} (${lane.environment}) are paused: APNs does not accept them`);
+    problems.push(`pushes to ${lane.app} (${lane.environment}) are paused: `
+      + (lane.cause === 'unreachable' ? 'APNs can\'t be reached' : 'APNs refuses them'));
   }
   const list = byId('problems');
   // A screen reader announces changes only, not each second.

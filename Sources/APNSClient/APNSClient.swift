@@ -94,6 +94,10 @@ package final class APNSClient: PushTransport {
     }
   }
 
+  package func reachability() -> [APNsEnvironment: Reachability] { pools.reachability() }
+
+  package func connect(to environment: APNsEnvironment) { pools.connect(to: environment) }
+
   /// Returns the statistics of the connections by environment and credential, except those used
   /// only for broadcasts.
   package func statistics() -> [PoolStatistics] { pools.statistics() }

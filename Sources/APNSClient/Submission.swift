@@ -26,6 +26,10 @@ extension QueuedPush: PrioritizedPush {
   var lane: String { submission.requests[index].lane }
 
   var validUntil: Int64 { submission.requests[index].validUntil?.microseconds ?? .max }
+
+  var freshUntil: Int64 { submission.requests[index].freshUntil?.microseconds ?? .max }
+
+  var sendWithin: Duration? { submission.requests[index].sendWithin }
 }
 
 /// Collects reports and delivers them in groups, one for each call of `submit`.

@@ -5,17 +5,19 @@ import RideCore
 /// After too many failures the breaker opens for a while; then one push is sent as a probe. If APNs
 /// accepts it the breaker closes, otherwise it stays open for twice as long. Opening it never
 /// invalidates tokens: mass refusals mean bad configuration or an APNs outage.
+///
+/// If APNs could not be reached, the next push after a connection is open is the probe.
 struct CircuitBreaker: Equatable {
   /// Whether a push may be sent now.
   enum Admission: Equatable {
     case go
     /// The push may not be sent before this time.
-    case wait(until: Timestamp)
+    case wait(until: Timestamp, PauseCause = .refused)
   }
 
   /// How an outcome has changed the breaker.
   enum Change: Equatable {
-    case paused(until: Timestamp, problems: Int, of: Int)
+    case paused(until: Timestamp, problems: Int, of: Int, by: PauseCause = .refused)
     case resumed
   }
 
@@ -39,17 +41,23 @@ struct CircuitBreaker: Equatable {
   private var phase = Phase.closed
   /// The latest outcomes, one bit each, the newest in the lowest bit; 1 is a failure.
   private var recent: UInt64 = 0
+  /// Of these failures, those at which APNs was not reached.
+  private var unreached: UInt64 = 0
   private var count = 0
   private var pausesInARow = 0
+  private var lastCause = PauseCause.refused
 
-  var isPaused: Bool { phase != .closed }
+  var isPaused: Bool { cause != nil }
+
+  /// Why the breaker is open; nil while it is closed.
+  var cause: PauseCause? { phase == .closed ? nil : lastCause }
 
   /// Requests admission for one push.
   mutating func admit(at now: Timestamp) -> Admission {
     switch phase {
     case .closed: return .go
-    case .open(let until) where now < until: return .wait(until: until)
-    case .halfOpen(let until) where now < until: return .wait(until: now + .seconds(1))
+    case .open(let until) where now < until: return .wait(until: until, lastCause)
+    case .halfOpen(let until) where now < until: return .wait(until: now + .seconds(1), lastCause)
     case .open, .halfOpen:
       phase = .halfOpen(until: now + Self.probeTime)
       return .go
@@ -68,50 +76,79 @@ struct CircuitBreaker: Equatable {
       if case .halfOpen = phase { phase = .open(until: now) }
       return nil
     }
-    guard let isProblem = outcome.tripsBreaker else { return nil }
+    let failure: PauseCause?
+    switch outcome.meaning {
+    case .none: return nil
+    case .success: failure = nil
+    case .failure(let cause): failure = cause
+    }
     if case .halfOpen = phase {
-      if isProblem { return pause(at: now) }
-      phase = .closed
-      recent = 0
-      count = 0
-      pausesInARow = 0
+      if let failure { return pause(by: failure, at: now) }
+      self = CircuitBreaker()
       return .resumed
     }
     // Pushes that were in flight when the breaker opened carry no new information.
     guard phase == .closed else { return nil }
-    recent = (recent << 1 | (isProblem ? 1 : 0)) & (1 << Self.window - 1)
+    let mask: UInt64 = 1 << Self.window - 1
+    recent = (recent << 1 | (failure == nil ? 0 : 1)) & mask
+    unreached = (unreached << 1 | (failure == .unreachable ? 1 : 0)) & mask
     count = min(count + 1, Self.window)
     guard count >= Self.least, problems * 5 >= count * 3 else { return nil }
-    return pause(at: now)
+    let isUnreachable = unreached.nonzeroBitCount * 2 > problems
+    return pause(by: isUnreachable ? .unreachable : .refused, at: now)
+  }
+
+  /// Records that a connection to APNs is open; returns whether the breaker waited for it.
+  ///
+  /// The next push is the probe: a connection alone does not show that APNs accepts pushes.
+  mutating func reached(at now: Timestamp) -> Bool {
+    guard case .open(let until) = phase, until > now, lastCause == .unreachable else {
+      return false
+    }
+    phase = .open(until: now)
+    return true
   }
 
   private var problems: Int { recent.nonzeroBitCount }
 
-  private mutating func pause(at now: Timestamp) -> Change {
+  private mutating func pause(by cause: PauseCause, at now: Timestamp) -> Change {
     let until = now + Self.pauses.delay(failures: pausesInARow, random: 1)
     pausesInARow += 1
     phase = .open(until: until)
-    return .paused(until: until, problems: problems, of: count)
+    lastCause = cause
+    return .paused(until: until, problems: problems, of: count, by: cause)
   }
 }
 
 extension PushOutcome {
-  /// Whether the outcome indicates that all pushes of the app fail; nil if it does not concern
-  /// other pushes.
-  fileprivate var tripsBreaker: Bool? {
+  /// What an outcome shows about all pushes of the app.
+  fileprivate enum Meaning {
+    case none
+    case success
+    case failure(PauseCause)
+  }
+
+  fileprivate var meaning: Meaning {
     switch self {
-    case .accepted: return false
-    case .unanswered: return true
-    case .unsent(.closed), .unsent(.heldBack), .unsent(.invalid), .unsent(.noCredential),
-      .unsent(.paused):
-      return nil
-    case .unsent: return true
+    case .accepted: return .success
+    case .unanswered: return .failure(.unreachable)
+    case .unsent(let cause): return cause.meaning
     case .refused(let refusal):
-      if refusal.reason == "TooManyRequests" { return nil }
+      if refusal.reason == "TooManyRequests" { return .none }
       let rule = refusal.rule
-      if rule.token == .suspect || rule.isOfConfiguration { return true }
+      if rule.token == .suspect || rule.isOfConfiguration { return .failure(.refused) }
       // APNs works and has examined this push.
-      return rule.push != .rejected
+      return rule.push == .rejected ? .success : .failure(.refused)
+    }
+  }
+}
+
+extension UnsentCause {
+  fileprivate var meaning: PushOutcome.Meaning {
+    switch self {
+    case .closed, .heldBack, .invalid, .noCredential, .paused, .outdated, .handedBack: .none
+    case .noConnection, .goAway, .refusedStream, .queuedTooLong: .failure(.unreachable)
+    case .certificateRefused, .turnedAway: .failure(.refused)
     }
   }
 }

@@ -13,8 +13,9 @@ extension Engine {
         await perform(try await claimNext(&pollPolicy, &restDetector))
         failures = 0
       } catch {
-        if halveClaimSize(after: error) { continue }
-        await rest(after: error, failures)
+        let isNew = recordClaimFailure(error)
+        if halveClaimSize(after: error, isNew) { continue }
+        await rest(after: error, failures, isNew)
         failures += 1
       }
     }
@@ -35,7 +36,7 @@ extension Engine {
         }
         if claim.rides.isEmpty, claim.released == 0, try await finishInFlight() { return }
       } catch {
-        if !halveClaimSize(after: error) { throw error }
+        if !halveClaimSize(after: error, true) { throw error }
       }
     }
   }
@@ -76,6 +77,7 @@ extension Engine {
     if isStopping { return .rest(atMost: .zero) }
     let limit = await waitForCapacity()
     beginTurn(.claiming)
+    beginClaim()
     let claim = try await claim(limit: limit, asleep: asleep)
     recordClaim(claim)
     if claim.hasLostClaims { try await claimLostApart() }
@@ -93,14 +95,16 @@ extension Engine {
     while state.withLock({ $0.inFlight.count > 0 }), time.uptime() < limit, !isStopping {
       await capacitySignal.wait(atMost: limit - time.uptime(), on: parts.clock)
     }
-    if isStopping || isHalted { return }
+    if isStopping || isHalted || isAside { return }
     beginTurn(.claiming)
+    beginClaim()
     try await claimLost()
   }
 
-  /// Waits while settlements fail: nothing is claimed that could not be settled.
+  /// Waits while settlements fail, or while another node sends in place of this one: nothing is
+  /// claimed that could not be settled or sent.
   private func waitWhileHalted() async {
-    while isHalted, !isStopping {
+    while isHalted || isAside, !isStopping {
       beginTurn(.claiming)
       await claimSignal.wait(atMost: .seconds(1), on: parts.clock)
     }
@@ -130,6 +134,7 @@ extension Engine {
   }
 
   private func recordClaim(_ claim: Claim) {
+    recordClaimSuccess()
     state.withLock { $0.claimSize.worked(claim.rides.count) }
   }
 
@@ -137,7 +142,7 @@ extension Engine {
   /// at once.
   ///
   /// - Returns: false if the failure has another cause, or if the size cannot be reduced further.
-  private func halveClaimSize(after error: any Error) -> Bool {
+  private func halveClaimSize(after error: any Error, _ isNew: Bool) -> Bool {
     guard let failure = error as? StoreFailure else { return false }
     switch failure.cause {
     case .unavailable, .conflict: return false
@@ -149,18 +154,17 @@ extension Engine {
       return (before, state.claimSize.size)
     }
     if after == before { return false }
+    if !isNew { return true }
     parts.log(
       .warning, "Claim failed, claiming fewer rides",
       ["rides": "\(after)", "error": failure.description])
     return true
   }
 
-  private func rest(after error: any Error, _ failures: Int) async {
+  private func rest(after error: any Error, _ failures: Int, _ isNew: Bool) async {
     let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
     beginTurn(.claiming)
-    parts.log(
-      .warning, "Claim failed, retrying",
-      ["error": "\(error)", "in": "\(delay)"])
+    if isNew { parts.log(.warning, "Claim failed, retrying", ["error": "\(error)"]) }
     await claimSignal.wait(atMost: delay, on: parts.clock)
   }
 

@@ -26,13 +26,14 @@ extension Engine {
     let claim = try await claim()
     record(ahead: time.record(claim.now, requestedAt: requestedAt))
     if claim.rides.isEmpty { return claim }
-    if isHalted {
+    if isHalted || isAside {
       await releaseClaim(claim)
       return Claim(now: claim.now, nextDue: claim.nextDue, rides: [])
     }
     // Rides are decided as of the time they were read, unless the answer waited while the machine
     // slept.
     let now = time.earliest - claim.now > .seconds(1) ? time.earliest : claim.now
+    let freshUntil = time.now + PushRequest.freshness
     let decisions = claim.rides.map { ride in
       (ride.claim, decide(ride.view, by: configuration, now: now))
     }
@@ -57,7 +58,7 @@ extension Engine {
       where !blocked.contains(claim.rideID) {
         requests += state.inFlight.add(
           claim, decision, claimNumber: claimNumber, deadline: requestedAt + settings.followWithin,
-          times: times.isEmpty ? nil : times[index])
+          freshUntil: freshUntil, times: times.isEmpty ? nil : times[index])
         state.heldBytes += decision.view.textBytes
       }
       return (requests, state.inFlight.hasFinished)
@@ -149,7 +150,7 @@ extension Engine {
   ///
   /// A transport may report outcomes while it accepts pushes; the pushes that follow from them are
   /// submitted by the call in progress, regardless of the thread.
-  private func submit(_ requests: [PushRequest], at now: Timestamp) {
+  func submit(_ requests: [PushRequest], at now: Timestamp) {
     if requests.isEmpty { return }
     let isFirst = state.withLock { state in
       state.outbox += requests
@@ -166,17 +167,30 @@ extension Engine {
   }
 
   private func takeOutbox(at now: Timestamp) -> (go: [PushRequest], paused: [PushReport])? {
-    state.withLock { state in
+    let latest = time.now
+    let uptime = time.uptime()
+    let (taken, isOutdated) = state.withLock { state -> (([PushRequest], [PushReport])?, Bool) in
       if state.outbox.isEmpty {
         state.isSubmitting = false
-        return nil
+        return (nil, false)
       }
-      defer { state.outbox = [] }
-      return state.lanes.admit(state.outbox, at: now)
+      var requests = state.outbox
+      state.outbox = []
+      let isOutdated = requests.contains { $0.isOutdated(at: latest) }
+      if isOutdated {
+        state.outdated += requests.filter { $0.isOutdated(at: latest) }
+          .map { OutdatedPush(request: $0, since: uptime) }
+        requests.removeAll { $0.isOutdated(at: latest) }
+      }
+      return (state.lanes.admit(requests, at: now), isOutdated)
     }
+    if isOutdated { recipientSignal.notify() }
+    return taken.map { (go: $0.0, paused: $0.1) }
   }
 
-  private func record(_ reports: [PushReport]) {
+  func record(_ all: [PushReport]) {
+    let reports = removeOutdated(all)
+    if reports.isEmpty { return }
     let now = time.now
     let uptime = time.uptime()
     let (changes, next, hasFinished) = state.withLock { state in
@@ -201,14 +215,19 @@ extension Engine {
     _ lane: PushLane, _ change: CircuitBreaker.Change, _ outcome: PushOutcome, at now: Timestamp
   ) {
     switch change {
-    case .paused(let until, let problems, let count):
-      parts.log(
-        .error, "App paused: APNs refuses its pushes; check keys and topics",
-        [
-          "app": lane.app.rawValue, "environment": lane.environment.rawValue,
-          "last": "\(outcome.reason)",
-          "failures": "\(problems) of \(count)", "for": "\(until - now)",
-        ])
+    case .paused(let until, let problems, let count, let cause):
+      let fields: KeyValuePairs = [
+        "app": lane.app.rawValue, "environment": lane.environment.rawValue,
+        "last": "\(outcome.reason)",
+        "failures": "\(problems) of \(count)", "for": "\(until - now)",
+      ]
+      switch cause {
+      case .refused:
+        parts.log(.error, "App paused: APNs refuses its pushes; check keys and topics", fields)
+      case .unreachable:
+        parts.log(.error, "App paused: APNs can't be reached; check DNS, network and proxy", fields)
+        reachSignal.notify()
+      }
     case .resumed:
       parts.log(
         .info, "App resumed",

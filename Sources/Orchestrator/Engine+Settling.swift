@@ -157,7 +157,7 @@ extension Engine {
       return state.inFlight.count
     }
     suspend(.settling)
-    renewSignal.notify()
+    for signal in [renewSignal, recipientSignal, reachSignal] { signal.notify() }
     if left > 0 {
       parts.log(
         .error, "Rides left to their lease: not settled before the stop",

@@ -13,6 +13,8 @@ package final class Engine: Sendable {
     /// Pushes to submit to the transport, and whether a call is submitting them.
     var outbox: [PushRequest] = []
     var isSubmitting = false
+    /// Pushes whose recipients must be read again before they are submitted.
+    var outdated: [OutdatedPush] = []
     /// The current configuration, its revision, and the revision that live rides were last
     /// rescheduled for.
     var configuration: EngineConfiguration
@@ -40,6 +42,8 @@ package final class Engine: Sendable {
     /// The total size of the JSON in held rides, in bytes.
     var heldBytes = 0
     var stallDetector = StallDetector()
+    var claiming = ClaimHealth()
+    var reach = ReachPolicy()
     /// Words that no rule file declares, as far as they are logged.
     var unknownWords: Set<String> = []
   }
@@ -55,6 +59,10 @@ package final class Engine: Sendable {
   let settleSignal = AsyncSignal()
   /// Signals that leases must be renewed, or need not be any longer.
   let renewSignal = AsyncSignal()
+  /// Signals that recipients must be read again.
+  let recipientSignal = AsyncSignal()
+  /// Signals that a connection to APNs was opened, or could not be.
+  let reachSignal = AsyncSignal()
   let time: DatabaseClock
 
   /// Creates an engine, which starts with `run` or `runOnce`.
@@ -100,7 +108,7 @@ package final class Engine: Sendable {
       return true
     }
     if isFirst { parts.store.endCalls(within: settings.drainLimit + settings.settleLimit) }
-    for signal in [claimSignal, capacitySignal, settleSignal] { signal.notify() }
+    for signal in [claimSignal, capacitySignal, settleSignal, reachSignal] { signal.notify() }
   }
 
   /// Handles rides as they fall due, until `stop` is called; every failure of the database is
@@ -109,6 +117,8 @@ package final class Engine: Sendable {
     await withTaskGroup { group in
       group.addTask { await self.settleUntilDrained() }
       group.addTask { await self.renewUntilSettled() }
+      group.addTask { await self.readRecipientsUntilSettled() }
+      group.addTask { await self.watchReachUntilSettled() }
       await claimUntilStopped()
       await drain()
     }
@@ -121,6 +131,7 @@ package final class Engine: Sendable {
     try await withThrowingTaskGroup { group in
       group.addTask { await self.settleUntilDrained() }
       group.addTask { await self.renewUntilSettled() }
+      group.addTask { await self.readRecipientsUntilSettled() }
       do {
         try await claimAll()
       } catch {

@@ -7,13 +7,13 @@ package struct EngineStatistics: Sendable {
   package struct Lane: Hashable, Sendable {
     package var environment: APNsEnvironment
     package var app: String
-    /// Whether the circuit breaker pauses the lane.
-    package var isPaused: Bool
+    /// Why the circuit breaker pauses the lane; nil if it does not.
+    package var pausedBy: PauseCause?
 
-    package init(environment: APNsEnvironment, app: String, isPaused: Bool) {
+    package init(environment: APNsEnvironment, app: String, pausedBy: PauseCause?) {
       self.environment = environment
       self.app = app
-      self.isPaused = isPaused
+      self.pausedBy = pausedBy
     }
   }
 
@@ -27,6 +27,10 @@ package struct EngineStatistics: Sendable {
   package var databaseAhead: Duration?
   /// How long settlements have failed without interruption; zero while they succeed.
   package var settlementFailing: Duration = .zero
+  /// How long claims have failed without interruption; zero while they succeed.
+  package var claimFailing: Duration = .zero
+  /// Whether the node leaves all rides to another one, because it cannot reach APNs.
+  package var isAside = false
 
   package init(
     ridesHeld: Int, lanes: [Lane], sinceClaim: Duration?, databaseAhead: Duration?
@@ -47,6 +51,8 @@ extension Engine {
         ridesHeld: state.inFlight.count, lanes: state.lanes.statistics,
         sinceClaim: state.lastClaim.map { uptime - $0.at }, databaseAhead: state.lastClaim?.ahead)
       statistics.settlementFailing = state.settling.halt.map { uptime - $0.since } ?? .zero
+      statistics.claimFailing = state.claiming.failure.map { uptime - $0.since } ?? .zero
+      statistics.isAside = state.reach.isAside
       return statistics
     }
   }

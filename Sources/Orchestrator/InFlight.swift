@@ -16,6 +16,8 @@ struct InFlight {
     var deadline: Duration
     /// The urgency of the ride: the earliest end of validity among its pushes.
     var validUntil: Timestamp?
+    /// Until when the phones that the decision read are relied on; nil for any time.
+    var freshUntil: Timestamp?
     /// Only of a recorded ride.
     var times: PassTimes?
 
@@ -23,6 +25,7 @@ struct InFlight {
       let ticket = Ticket(slot: slot, index: index)
       var request = decision.pushes[index].request(ticket: ticket.value)
       request.validUntil = validUntil
+      request.freshUntil = freshUntil
       return request
     }
   }
@@ -55,10 +58,11 @@ struct InFlight {
   ///
   /// - Parameters:
   ///   - deadline: the uptime until which the other pushes may follow.
+  ///   - freshUntil: until when the phones that the decision read are relied on; nil for any time.
   ///   - times: where to record them; nil for a ride that is not recorded.
   mutating func add(
     _ claim: RideClaim, _ decision: Decision, claimNumber: UInt64, deadline: Duration,
-    times: PassTimes? = nil
+    freshUntil: Timestamp? = nil, times: PassTimes? = nil
   ) -> [PushRequest] {
     count += 1
     if decision.pushes.isEmpty {
@@ -72,7 +76,7 @@ struct InFlight {
       claim: claim, decision: decision, claimNumber: claimNumber,
       outcomes: Array(repeating: nil, count: decision.pushes.count), open: decision.pushes.count,
       followers: chains.followers, deadline: deadline,
-      validUntil: decision.pushes.map(\.validUntil).min(), times: times)
+      validUntil: decision.pushes.map(\.validUntil).min(), freshUntil: freshUntil, times: times)
     let slot: Int
     if let free = freeSlots.popLast() {
       slot = free
@@ -86,12 +90,23 @@ struct InFlight {
 
   /// Returns the lane and recipient of the push with this ticket; nil if its ride is not in flight.
   func target(of ticket: UInt64) -> (lane: PushLane, owner: TokenOwner)? {
+    push(of: ticket).map { ($0.lane, $0.tokenOwner) }
+  }
+
+  /// Returns the request of the push with this ticket again; nil if its ride is not in flight.
+  func request(of ticket: UInt64) -> PushRequest? {
+    if push(of: ticket) == nil { return nil }
+    let ticket = Ticket(ticket)
+    return slots[ticket.slot]?.request(slot: ticket.slot, index: ticket.index)
+  }
+
+  /// Returns the push with this ticket; nil if its ride is not in flight.
+  func push(of ticket: UInt64) -> PlannedPush? {
     let ticket = Ticket(ticket)
     guard slots.indices.contains(ticket.slot), let pushes = slots[ticket.slot]?.decision.pushes,
       pushes.indices.contains(ticket.index)
     else { return nil }
-    let push = pushes[ticket.index]
-    return (push.lane, push.tokenOwner)
+    return pushes[ticket.index]
   }
 
   /// Records outcomes of pushes; returns the pushes that may follow them.

@@ -27,14 +27,52 @@ struct Lanes {
     for request in requests {
       let index = index(
         of: PushLane(environment: request.environment, app: App(rawValue: request.lane)))
+      // One that was admitted before may be the breaker's probe.
+      if request.sendWithin != nil {
+        go.append(request)
+        continue
+      }
       switch lanes[index].breaker.admit(at: now) {
       case .go: go.append(request)
-      case .wait(let until):
+      case .wait(let until, let cause):
+        let wait = min(until - now, Self.longestHold(cause))
         paused.append(
-          PushReport(ticket: request.ticket, outcome: .unsent(.paused(for: until - now))))
+          PushReport(ticket: request.ticket, outcome: .unsent(.paused(for: wait, by: cause))))
       }
     }
     return (go, paused)
+  }
+
+  /// How long a push of a paused lane waits before it is tried again: the lane may resume earlier.
+  private static func longestHold(_ cause: PauseCause) -> Duration {
+    switch cause {
+    case .unreachable: .seconds(5)
+    case .refused: .seconds(10)
+    }
+  }
+
+  /// The environments of paused lanes that wait for a connection.
+  var unreachable: Set<APNsEnvironment> {
+    var environments: Set<APNsEnvironment> = []
+    for lane in lanes where lane.breaker.cause == .unreachable {
+      environments.insert(lane.lane.environment)
+    }
+    return environments
+  }
+
+  /// Records that a connection to an environment is open; returns the lanes that waited for it.
+  mutating func reached(_ environment: APNsEnvironment, at now: Timestamp) -> [PushLane] {
+    lanes.indices.filter {
+      lanes[$0].lane.environment == environment && lanes[$0].breaker.reached(at: now)
+    }.map { lanes[$0].lane }
+  }
+
+  /// Closes the breakers of lanes whose credentials were replaced; returns those that were open.
+  mutating func reset(where isReplaced: (PushLane) -> Bool) -> [PushLane] {
+    lanes.indices.filter { lanes[$0].breaker.isPaused && isReplaced(lanes[$0].lane) }.map {
+      lanes[$0].breaker = CircuitBreaker()
+      return lanes[$0].lane
+    }
   }
 
   /// Records the outcome of a push; returns the change of the lane's breaker, if any.
@@ -51,7 +89,7 @@ struct Lanes {
     lanes.map { lane in
       EngineStatistics.Lane(
         environment: lane.lane.environment, app: lane.lane.app.rawValue,
-        isPaused: lane.breaker.isPaused)
+        pausedBy: lane.breaker.cause)
     }
   }
 

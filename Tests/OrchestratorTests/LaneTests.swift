@@ -88,6 +88,85 @@ import Testing
     #expect(breaker.admit(at: Self.at(17)) == .go)
   }
 
+  /// An outcome, and what a pause by it is called.
+  private static let causes: [(PushOutcome, PauseCause)] = [
+    (.unsent(.noConnection("Connection refused")), .unreachable),
+    (.unsent(.queuedTooLong), .unreachable), (.unanswered(.timeout), .unreachable),
+    (.unanswered(.connectionLost("reset")), .unreachable),
+    (.unsent(.certificateRefused("bad certificate")), .refused),
+    (.refused(Refusal(status: 403, reason: "InvalidProviderToken")), .refused),
+    (.refused(Refusal(status: 503, reason: "ServiceUnavailable")), .refused),
+  ]
+
+  @Test(arguments: causes.indices)
+  func `U15: a pause names its cause`(index: Int) {
+    let (outcome, cause) = Self.causes[index]
+    var breaker = CircuitBreaker()
+    for _ in 0..<20 { _ = breaker.record(outcome, at: Self.start) }
+    #expect(breaker.cause == cause)
+    #expect(breaker.admit(at: Self.at(1)) == .wait(until: Self.at(5), cause))
+  }
+
+  @Test func `U15: with a connection the next push is the probe, if none was there before`() {
+    var breaker = CircuitBreaker()
+    for _ in 0..<20 { _ = breaker.record(.unsent(.noConnection("refused")), at: Self.start) }
+    let tells = (breaker.reached(at: Self.at(1)), breaker.reached(at: Self.at(1)))
+    #expect(tells == (true, false), "once")
+    #expect(breaker.admit(at: Self.at(1)) == .go)
+    #expect(breaker.admit(at: Self.at(1)) == .wait(until: Self.at(2), .unreachable))
+    #expect(breaker.record(.accepted, at: Self.at(1)) == .resumed)
+    // A connection changes nothing while APNs refuses.
+    breaker = stormy()
+    let resumes = breaker.reached(at: Self.at(1))
+    #expect(!resumes)
+    #expect(breaker.admit(at: Self.at(1)) == .wait(until: Self.at(5)))
+  }
+
+  @Test func `U15: a replaced key closes the breakers of its lanes, and of no other`() {
+    var lanes = Lanes()
+    let own = PushLane(environment: .production, app: .customer)
+    let other = PushLane(environment: .production, app: .driver)
+    for lane in [own, other] {
+      for _ in 0..<20 { _ = lanes.record(Self.refused, of: lane, to: .card, at: Self.start) }
+    }
+    let reset = lanes.reset { $0 == own }
+    #expect(reset == [own])
+    #expect(lanes.statistics.map(\.pausedBy) == [nil, .refused])
+    let again = lanes.reset { $0 == own }
+    #expect(again.isEmpty, "it was not paused")
+  }
+
+  @Test func `U15: a push of a paused lane is tried again within ten seconds`() throws {
+    var lanes = Lanes()
+    let lane = PushLane(environment: .production, app: .customer)
+    var seconds: Int64 = 0
+    for _ in 0..<4 {
+      for _ in 0..<20 { _ = lanes.record(Self.refused, of: lane, to: .card, at: Self.at(seconds)) }
+      let request = try Self.request()
+      if !lanes.admit([request], at: Self.at(seconds)).go.isEmpty {
+        _ = lanes.record(Self.refused, of: lane, to: .card, at: Self.at(seconds))
+      }
+      seconds += 60
+    }
+    let paused = lanes.admit([try Self.request()], at: Self.at(181)).paused
+    #expect(paused.map(\.outcome) == [.unsent(.paused(for: .seconds(10), by: .refused))])
+    // One that was admitted before may be the probe.
+    var again = try Self.request()
+    again.sendWithin = .seconds(3)
+    #expect(lanes.admit([again], at: Self.at(181)).go == [again])
+  }
+
+  private static func request() throws -> PushRequest {
+    let event = RideEvent(id: 1, name: "driver_arrived", at: start)
+    var ride = Ride(id: "r", state: "driver_arrived")
+    ride.customerID = "c"
+    let phone = Phone(id: 1, app: .customer, ownerID: "c", token: "aabb")
+    let decision = decide(
+      RideView(rideID: "r", ride: ride, events: [event], phones: [phone]),
+      by: try EngineTests.configuration(), now: start)
+    return try #require(decision.pushes.first).request(ticket: 1)
+  }
+
   @Test func `a probe without a report is followed by another`() {
     var breaker = stormy()
     #expect(breaker.admit(at: Self.at(5)) == .go)

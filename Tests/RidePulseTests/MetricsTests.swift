@@ -58,7 +58,8 @@ import TestSupport
         "ridepulse_ready 1", "ridepulse_database_answers 1", "ridepulse_listen_healthy 1",
         "ridepulse_rides_parked 0",
         #"ridepulse_apns_connections{environment="production",credential="SIMKEY0001"} 1"#,
-        #"ridepulse_lane_paused{app="customer",environment="production"} 0"#,
+        #"ridepulse_lane_paused{app="customer",environment="production",cause="refused"} 0"#,
+        "ridepulse_claim_failing_seconds 0", "ridepulse_node_aside 0",
         #"ridepulse_slots_total{outcome="lost"} 0"#, "ridepulse_rides_live 1",
       ] {
         #expect(lines.contains { $0 == line }, "no \(line) in\n\(page)")

@@ -50,6 +50,66 @@ import TestSupport
       """, is: "alert, liveactivity start, liveactivity update")
   }
 
+  /// Two pushes to one phone: the second follows the answer to the first.
+  private static let chain = """
+    events: [first, second]
+    rules:
+      - { name: first, app: customer, on: first, alert: { title: First }, expires: 1h }
+      - { name: second, app: customer, on: second, alert: { title: Second }, expires: 1h }
+
+    """
+
+  /// Commits both events, and a change of the phone's person while the first push is on its way.
+  private func follow(
+    _ stage: Stage, _ change: String, until outcome: (status: String, reason: String)
+  ) async throws {
+    try stage.faults(#"[{"match": {}, "times": 1, "action": {"delay_ms": 3000}}]"#)
+    let (server, client) = try await APIClient.serve(try stage.environment(rules: Self.chain))
+    defer { server.stop() }
+    try await stage.sql(
+      """
+      select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)',
+        installation_id => 'i1');
+      insert into ridepulse.rides (id, state, customer_id) values ('r1', 'requested', 'c1');
+      select ridepulse.emit('first', 'r1'), ridepulse.emit('second', 'r1')
+      """)
+    try await wait(until: "the first push is on its way") {
+      try client.get("/metrics").text.split(separator: "\n").contains {
+        $0.hasPrefix("ridepulse_apns_pushes_in_flight{") && $0.hasSuffix("} 1")
+      }
+    }
+    try await stage.sql(change)
+    try await stage.settled()
+    #expect(try accepted(stage) == 1)
+    let rows = try await stage.rows(
+      "select event, status, reason from ridepulse.deliveries where app = 'customer' order by 1")
+    #expect(rows.contains(["first", "accepted", nil]), "\(rows)")
+    #expect(rows.contains(["second", outcome.status, outcome.reason]), "\(rows)")
+  }
+
+  @Test func `A5: a push that follows a slow answer is not sent to who has signed out`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await follow(
+        stage, "select ridepulse.unregister_device('customer', '\(Stage.customerToken)')",
+        until: ("suppressed", "the phone is disabled"))
+    }
+  }
+
+  @Test func `A5: a push that follows a slow answer is not sent to the phone's next person`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await follow(
+        stage,
+        """
+        select ridepulse.register_device('customer', 'c2', '\(Stage.customerToken)',
+          installation_id => 'i1')
+        """, until: ("suppressed", "the phone belongs to another person now"))
+    }
+  }
+
   @Test func `R76: nothing leaves for a phone that was signed out, from retries either`()
     async throws
   {

@@ -7,6 +7,17 @@ protocol PrioritizedPush {
 
   /// When the push stops being of use, in microseconds since 1970.
   var validUntil: Int64 { get }
+
+  /// Until when its sender relies on what it knows of the recipient, in microseconds since 1970.
+  var freshUntil: Int64 { get }
+
+  /// How long it may still wait for a stream; nil for the pool's own limit.
+  var sendWithin: Duration? { get }
+}
+
+extension PrioritizedPush {
+  var freshUntil: Int64 { .max }
+  var sendWithin: Duration? { nil }
 }
 
 /// The pushes that wait for a stream.
@@ -60,7 +71,7 @@ struct LaneQueue<Push: PrioritizedPush> {
   mutating func append(_ queued: QueuedRequest<Push>) {
     lanes[lane(named: queued.push.lane)].append(queued)
     count += 1
-    nextDeadline = min(nextDeadline ?? .never, queued.sendDeadline)
+    nextDeadline = min(nextDeadline ?? .never, queued.leavesBy)
   }
 
   /// There are as many lanes as apps: a handful.
@@ -88,13 +99,13 @@ struct LaneQueue<Push: PrioritizedPush> {
     return taken
   }
 
-  /// Removes the pushes whose send deadline has passed, in the order in which they were queued.
+  /// Removes the pushes that may not be sent any more, in the order in which they were queued.
   mutating func expire(at now: MonotonicTime) -> [QueuedRequest<Push>] {
     guard let nextDeadline, nextDeadline <= now else { return [] }
     let all = lanes.flatMap(\.all).sorted { $0.order < $1.order }
     self = LaneQueue()
-    for queued in all where queued.sendDeadline > now { append(queued) }
-    return all.filter { $0.sendDeadline <= now }
+    for queued in all where queued.leavesBy > now { append(queued) }
+    return all.filter { $0.leavesBy <= now }
   }
 }
 
@@ -127,16 +138,25 @@ struct QueuedRequest<Push> {
   /// When it must have been sent; a push that is of no more use is not sent.
   let sendDeadline: MonotonicTime
 
+  /// Until when its sender relies on what it knows of the recipient.
+  let freshUntil: MonotonicTime
+
   /// How many times a connection has returned it unprocessed.
   var resends: UInt8 = 0
 }
 
 extension QueuedRequest where Push: PrioritizedPush {
-  init(push: Push, order: UInt64, deadline: MonotonicTime, sendDeadline: MonotonicTime? = nil) {
+  init(
+    push: Push, order: UInt64, deadline: MonotonicTime, sendDeadline: MonotonicTime? = nil,
+    freshUntil: MonotonicTime = .never
+  ) {
     self.init(
       push: push, order: order, deadline: deadline, validUntil: push.validUntil,
-      sendDeadline: min(deadline, sendDeadline ?? deadline))
+      sendDeadline: min(deadline, sendDeadline ?? deadline), freshUntil: freshUntil)
   }
+
+  /// The earlier of the two limits of its wait for a stream.
+  var leavesBy: MonotonicTime { min(sendDeadline, freshUntil) }
 }
 
 extension QueuedRequest: Sendable where Push: Sendable {}

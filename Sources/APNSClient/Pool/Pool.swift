@@ -123,6 +123,14 @@ final class Pool: Sendable {
     }
   }
 
+  /// Opens a connection without a push, unless there is one.
+  func connect() {
+    state.withLock { state in perform(state.machine.connect(at: .now()), &state) }
+  }
+
+  /// Whether APNs can be reached; nil if nothing has been tried.
+  var reachability: Reachability? { state.withLock { $0.machine.reachability } }
+
   // MARK: Supervision
 
   /// Ends pushes that waited too long and opens connections that are due.

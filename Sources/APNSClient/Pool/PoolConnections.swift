@@ -16,6 +16,9 @@ struct PoolConnections {
   private var openedTotal = 0
   private var nextID = 1
 
+  /// Whether the last attempt to connect failed.
+  private var isUnreachable = false
+
   init(settings: PoolSettings, backoff: ConnectBackoff) {
     self.settings = settings
     self.backoff = backoff
@@ -35,6 +38,7 @@ struct PoolConnections {
   mutating func connected(_ id: Int, at now: MonotonicTime) {
     guard let index = index(of: id) else { return }
     openedTotal += 1
+    isUnreachable = false
     all[index].phase = .ready
     all[index].since = now
     all[index].busyAt = now
@@ -56,6 +60,7 @@ struct PoolConnections {
   mutating func remove(_ id: Int, problem: UnsentCause?, at now: MonotonicTime) -> Bool {
     guard let index = index(of: id) else { return false }
     let old = all.remove(at: index)
+    if old.phase == .connecting, case .noConnection? = problem { isUnreachable = true }
     if let problem, old.phase != .leaving { countLoss(of: old, problem: problem, at: now) }
     return true
   }
@@ -133,6 +138,16 @@ struct PoolConnections {
     if usable.isEmpty { return !live.contains { $0.phase == .connecting } }
     if usable.allSatisfy({ !$0.load.isProved }) { return uncovered > 0 }
     return uncovered >= max(settings.growAt, usable.map(\.load.limit).max() ?? 1)
+  }
+
+  /// Whether no connection is open or being opened.
+  var lacksAny: Bool {
+    !all.contains { isUsable($0) || $0.phase == .connecting }
+  }
+
+  var reachability: Reachability? {
+    if all.contains(where: { isUsable($0) }) { return .connected }
+    return isUnreachable ? .unreachable : nil
   }
 
   /// Returns until when no connection may be opened.

@@ -44,16 +44,27 @@ struct PoolStateMachine<Push: PrioritizedPush> {
     _ pushes: [Push], at now: MonotonicTime, wall: Timestamp = Timestamp(microseconds: 0)
   ) -> Actions? {
     guard service == .open else { return nil }
-    let deadline = now + settings.requestTimeout
     for push in pushes {
       let remaining = Timestamp(microseconds: push.validUntil) - wall
-      let latest = settings.requestTimeout - settings.leastWait
-      let sendDeadline = now + min(max(.zero, remaining), latest)
+      let longest = settings.requestTimeout - settings.leastWait
+      let latest = max(.zero, min(longest, push.sendWithin ?? longest))
       queue.append(
-        QueuedRequest(push: push, order: nextOrder, deadline: deadline, sendDeadline: sendDeadline))
+        QueuedRequest(
+          push: push, order: nextOrder, deadline: now + latest + settings.leastWait,
+          sendDeadline: now + min(max(.zero, remaining), latest),
+          freshUntil: Self.freshUntil(push, at: now, wall: wall)))
       nextOrder += 1
     }
     return dispatch(at: now)
+  }
+
+  private static func freshUntil(
+    _ push: Push, at now: MonotonicTime, wall: Timestamp
+  ) -> MonotonicTime {
+    if push.freshUntil == .max { return .never }
+    // The wall clock may be set back.
+    let left = min(Timestamp(microseconds: push.freshUntil) - wall, PushRequest.freshness)
+    return now + max(.zero, left)
   }
 
   /// Accepts pushes of a retired pool, with the deadlines that they have; returns nil if this pool
@@ -153,7 +164,10 @@ struct PoolStateMachine<Push: PrioritizedPush> {
 
   private mutating func expire(at now: MonotonicTime) -> [Rejected] {
     let cause = connections.queueingCause
-    return queue.expire(at: now).map { ($0.push, cause) }
+    return queue.expire(at: now).map { queued in
+      let left = queued.sendDeadline - now
+      return (queued.push, left > .zero ? .outdated(left: left) : cause)
+    }
   }
 
   // MARK: The end
@@ -205,6 +219,17 @@ struct PoolStateMachine<Push: PrioritizedPush> {
   private static func cause(_ problem: String, _ refusesCertificate: Bool) -> UnsentCause {
     refusesCertificate ? .certificateRefused(problem) : .noConnection(problem)
   }
+
+  /// Opens a connection without a push, unless there is one.
+  ///
+  /// It does not wait for the back-off: the caller spaces its attempts.
+  mutating func connect(at now: MonotonicTime) -> Actions {
+    guard service == .open, connections.lacksAny else { return Actions() }
+    return Actions(open: connections.open(at: now))
+  }
+
+  /// Whether APNs can be reached; nil if nothing has been tried.
+  var reachability: Reachability? { connections.reachability }
 
   // MARK: What to do now
 

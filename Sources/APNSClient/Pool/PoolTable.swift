@@ -148,6 +148,30 @@ final class PoolTable: Sendable {
 
   private var all: [Pool] { state.withLock { Array($0.pools.values) + $0.retired } }
 
+  // MARK: Reachability
+
+  /// Opens a connection in each pool of an environment that has none; creates the first pool.
+  func connect(to environment: APNsEnvironment) {
+    state.withLock { state in
+      if state.isClosed { return }
+      var pools = state.pools.filter { $0.key.environment == environment }.map(\.value)
+      let credentials = credentials.current.all(of: environment)
+      if pools.isEmpty, let first = credentials.min(by: { $0.name < $1.name }) {
+        pools = [pool(PoolName(environment: environment, credential: first), &state)]
+      }
+      for pool in pools { pool.connect() }
+    }
+  }
+
+  func reachability() -> [APNsEnvironment: Reachability] {
+    var result: [APNsEnvironment: Reachability] = [:]
+    for (name, pool) in state.withLock({ $0.pools }) where !name.isForBroadcasts {
+      guard let found = pool.reachability else { continue }
+      if found == .connected || result[name.environment] == nil { result[name.environment] = found }
+    }
+    return result
+  }
+
   // MARK: Statistics
 
   /// Returns the statistics of all pools, except those used only for broadcasts, in a stable order.

@@ -152,6 +152,26 @@ enum LeaseStatements {
         and a.node = r.node
       """)
 
+  /// Records whether node $1 reaches APNs, $2, and returns whether another live node reaches it, and
+  /// whether another has lost it.
+  ///
+  /// A node that has lost it does not claim, so this marks it as seen, and producers need not notify
+  /// it. A node is live if it has claimed lately: it claims every 2 s.
+  static let report = Statement(
+    name: "report_reach",
+    sql: """
+      with me as (
+        update ridepulse.nodes n set apns = $2,
+          seen_at = case when $2 = 'lost' then now() else n.seen_at end,
+          asleep = n.asleep and $2 is distinct from 'lost'
+        where n.node = $1::uuid and (n.apns is distinct from $2 or $2 = 'lost')
+      )
+      select coalesce(bool_or(n.apns = 'reached'), false),
+        coalesce(bool_or(n.apns = 'lost'), false)
+      from ridepulse.nodes n
+      where n.node <> $1::uuid and n.seen_at > now() - interval '8 seconds'
+      """)
+
   /// Removes the node. Producers need not notify it any more.
   static let unregisterNode = Statement(
     name: "leave", sql: "delete from ridepulse.nodes where node = $1::uuid")

@@ -56,6 +56,7 @@ package struct LedgerReason: Hashable, Sendable {
     case connectionLost = "connection_lost"
     case streamReset = "stream_reset"
     case appPaused = "lane_paused"
+    case appUnreachable = "lane_unreachable"
     case serviceStopped = "service_stopped"
     case serviceEnded = "service_ended"
     case heldBack = "held_back"
@@ -236,7 +237,16 @@ extension LedgerReason {
     case .queuedTooLong: self.init(.noFreeStream, "no free stream in time")
     case .closed: self.init(.serviceStopped, "the service stopped")
     case .heldBack: self.init(.heldBack, "an earlier push to the phone goes first")
-    case .paused: self.init(.appPaused, "the app's pushes are paused: APNs refuses them")
+    case .paused(_, .refused):
+      self.init(.appPaused, "the app's pushes are paused: APNs refuses them")
+    case .paused(_, .unreachable):
+      self.init(.appUnreachable, "the app's pushes are paused: APNs can't be reached")
+    case .outdated, .handedBack(.recipientChanged):
+      self.init(.heldBack, "the phone has changed since the push was decided")
+    case .handedBack(.recipientUnread):
+      self.init(.heldBack, "the phone could not be read again before the push was sent")
+    case .handedBack(.noRoute):
+      self.init(.heldBack, "left to another node: this one has no connection to APNs")
     case .invalid(let text): self.init(.invalidRequest, text.brief(bytes: 300))
     case .noCredential(let text): self.init(.noCredential, text.brief(bytes: 300))
     }

@@ -197,8 +197,11 @@ extension Settlement {
     jitter: () -> Double
   ) {
     var entry = push.entry
-    // A push that a stop cut off or an earlier push held back was not tried.
-    if outcome == .unsent(.closed) || outcome == .unsent(.heldBack) {
+    // A push that a stop cut off, an earlier push held back, or its node handed back was not tried.
+    if outcome.isHandedBack || outcome == .unsent(.heldBack) {
+      if case .unsent(let cause) = outcome, case .handedBack = cause {
+        entry.reason = LedgerReason(cause)
+      }
       queue.handBack(&entry, of: push)
       return entries.append(entry)
     }

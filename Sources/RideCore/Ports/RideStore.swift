@@ -52,6 +52,12 @@ package protocol RideStore: Sendable {
   /// Releases claimed rides unchanged; they are due at once.
   func release(_ rides: [RideClaim]) async throws
 
+  /// Returns those recipients that are still there, with the same token and owner.
+  func unchanged(_ recipients: [PushRecipient]) async throws -> Set<PushRecipient>
+
+  /// Records whether this node reaches APNs, and returns what the other live nodes have recorded.
+  func report(_ reach: NodeReach?) async throws -> NodePeers
+
   /// Ends every call within this time; a call that begins later fails at once.
   func endCalls(within limit: Duration)
 }

@@ -32,6 +32,12 @@ package struct Refusal: Hashable, Sendable {
   /// The value of `retry-after`: how long to wait; nil if the response has none.
   package var retryAfter: Duration?
 
+  /// The longest wait that an answer may ask for.
+  ///
+  /// Apple documents no `Retry-After` for APNs, and asks for 15 minutes after some errors: a ride
+  /// is over by then. Later pushes to the phone wait as long.
+  package static let longestWait: Duration = .seconds(300)
+
   package init(
     status: Int, reason: String? = nil, timestamp: Timestamp? = nil, retryAfter: Duration? = nil
   ) {
@@ -68,14 +74,40 @@ package enum UnsentCause: Hashable, Sendable {
   /// It was not tried: an earlier push to its phone is retried first, or its turn came too late.
   case heldBack
 
-  /// Pushes of its app are paused for this long because APNs refuses them.
-  case paused(for: Duration)
+  /// Pushes of its app are paused for this long.
+  case paused(for: Duration, by: PauseCause = .refused)
+
+  /// What its sender knew of the recipient was too old when a stream was free.
+  ///
+  /// It was not sent, and may be submitted again within this time.
+  case outdated(left: Duration)
+
+  /// It is decided again, by this node or another.
+  case handedBack(HandBack)
 
   /// It cannot be sent, regardless of retries; the text gives the reason.
   case invalid(String)
 
   /// Its app has no credential with which APNs accepts it; the text names what is missing.
   case noCredential(String)
+}
+
+/// Why the pushes of an app are paused.
+package enum PauseCause: String, Hashable, Sendable, CaseIterable {
+  /// Connections fail, or requests are not answered: the network, DNS or APNs itself.
+  case unreachable
+  /// APNs answers and refuses: keys, certificates, topics, or APNs is overloaded.
+  case refused
+}
+
+/// Why a push that waited to be sent is decided again.
+package enum HandBack: Hashable, Sendable {
+  /// Its phone or card is gone or another person's by now.
+  case recipientChanged
+  /// Its phone or card could not be read again.
+  case recipientUnread
+  /// This node has no connection to APNs, and another one has.
+  case noRoute
 }
 
 /// Why the outcome of a push that was sent is unknown.
@@ -141,11 +173,10 @@ struct Verdict: Equatable {
     case .unsent(.noCredential(let text)):
       self.init(kind: .rejected, reason: LedgerReason(.noCredential(text)))
     case .unsent(.turnedAway(let refusal)): self.init(refusal)
-    case .unsent(.paused(let wait)):
-      self.init(kind: .again(atLeast: wait), reason: LedgerReason(.paused(for: wait)))
-      wasTried = false
-    case .unsent(let cause) where cause == .closed || cause == .heldBack:
-      self.init(kind: .again(atLeast: .zero), reason: LedgerReason(cause))
+    case .unsent(let cause) where cause.wasKept:
+      var wait = Duration.zero
+      if case .paused(let pause, _) = cause { wait = pause }
+      self.init(kind: .again(atLeast: wait), reason: LedgerReason(cause))
       wasTried = false
     case .unsent(let cause): self.init(kind: .again(atLeast: .zero), reason: LedgerReason(cause))
     // Sending it twice is safe: both carry the same apns-id and collapse on the screen.
@@ -163,7 +194,8 @@ struct Verdict: Equatable {
       if isGone { phoneGone = refusal.timestamp }
     } else {
       let least: Duration = refusal.status >= 500 ? .seconds(5) : .seconds(2)
-      self.init(kind: .again(atLeast: refusal.retryAfter ?? least), reason: reason)
+      let wait = min(refusal.retryAfter ?? least, Refusal.longestWait)
+      self.init(kind: .again(atLeast: wait), reason: reason)
     }
   }
 
@@ -176,4 +208,26 @@ struct Verdict: Equatable {
 extension PushOutcome {
   /// The ledger's reason for this outcome, or `accepted`.
   package var reason: String { Verdict(self).reason?.text ?? "accepted" }
+}
+
+extension UnsentCause {
+  /// Whether the push was not tried, and goes again.
+  var wasKept: Bool {
+    switch self {
+    case .closed, .heldBack, .paused, .outdated, .handedBack: true
+    case .noConnection, .certificateRefused, .goAway, .refusedStream, .turnedAway, .queuedTooLong,
+      .invalid, .noCredential:
+      false
+    }
+  }
+}
+
+extension PushOutcome {
+  /// Whether the push is due again at once, because nothing is known against it or its phone.
+  var isHandedBack: Bool {
+    switch self {
+    case .unsent(.closed), .unsent(.outdated), .unsent(.handedBack): true
+    default: false
+    }
+  }
 }

@@ -21,6 +21,18 @@ package struct PushRequest: Hashable, Sendable {
   /// When the push expires; pushes with less time left are sent first.
   package var validUntil: Timestamp?
 
+  /// The time until which its sender relies on what it knows of the recipient; nil for any time.
+  ///
+  /// A push that has no stream by then is reported as `outdated`: its sender reads the recipient
+  /// again before it submits the push again.
+  package var freshUntil: Timestamp?
+
+  /// How long it may still wait for a stream; nil for the transport's own limit.
+  package var sendWithin: Duration?
+
+  /// How long what is known of a recipient is relied on.
+  package static let freshness: Duration = .seconds(1)
+
   package init(
     ticket: UInt64, environment: APNsEnvironment, address: PushAddress, headers: PushHeaders,
     payload: [UInt8]
@@ -127,4 +139,18 @@ package protocol PushTransport: Sendable {
 
   /// Stops accepting pushes, waits this long for answers to those in flight, and ends.
   func close(within limit: Duration) async
+
+  /// Whether APNs can be reached, for the environments in which that is known.
+  func reachability() -> [APNsEnvironment: Reachability]
+
+  /// Begins to open a connection to an environment, without a push, unless there is one.
+  func connect(to environment: APNsEnvironment)
+}
+
+/// Whether a sender can reach one environment of APNs.
+package enum Reachability: Hashable, Sendable {
+  /// A connection is open.
+  case connected
+  /// No connection is open, and the last attempt to open one failed.
+  case unreachable
 }

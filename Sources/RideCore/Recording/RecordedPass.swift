@@ -69,7 +69,7 @@ package struct RecordedPass: Hashable, Sendable {
       let (push, outcome) = answered
       guard case .device(let token) = push.address else { return nil }
       // Not tried at all.
-      if outcome == .unsent(.heldBack) || outcome == .unsent(.closed) { return nil }
+      if outcome == .unsent(.heldBack) || outcome.isHandedBack { return nil }
       var members: [String: JSONValue] = [
         "token": .string(token.hex), "status": .integer(0),
         "at": .micros(times.answeredAt(index)),

@@ -111,7 +111,8 @@ struct LiveMessage {
     }.map {
       .object([
         "app": .string($0.app), "environment": .string($0.environment.rawValue),
-        "paused": .bool($0.isPaused),
+        "paused": .bool($0.pausedBy != nil),
+        "cause": $0.pausedBy.map { .string($0.rawValue) } ?? .null,
       ])
     }
   }

@@ -87,4 +87,8 @@ final class EngineSignal: Sendable {
   func notify() {
     engine.withLock { $0 }?.wake()
   }
+
+  func connectionsChanged() {
+    engine.withLock { $0 }?.connectionsChanged()
+  }
 }

@@ -17,14 +17,14 @@ final class Service: Sendable {
   let channels: ChannelReconciler
   let outcomes: OutcomeApplier
   let cardTypes: CardTypeRecorder
-  private let store: PostgresRideStore
+  let store: PostgresRideStore
   private let transport: APNSClient
   private let apns: APNsVariables
-  private let sessions: EngineSessions
+  let sessions: EngineSessions
   private let sessionLog: SessionLog
   private let log: Log
   /// Waits until the database can be used.
-  private let starting: ServiceStart
+  let starting: ServiceStart
   private let meter: ServiceMeter
   private let mistakes: ConfigurationLog
   private let time: DatabaseClock
@@ -86,7 +86,10 @@ final class Service: Sendable {
     self.apns = apns
     transport = try APNSClient(
       configuration: apns.configuration, credentials: credentials, now: { time.now },
-      events: { TransportLog.record($0, log) })
+      events: {
+        TransportLog.record($0, log)
+        signal.connectionsChanged()
+      })
     let channels = ChannelReconciler(
       conninfo: conninfo, client: transport.channels(), scopes: apns.channelScopes,
       pin: apns.pin, log: log)
@@ -147,36 +150,6 @@ final class Service: Sendable {
         ["error": "\(error)", "fix": "ridepulse doctor prints the grant"])
     }
   }
-
-  /// The problems that prevent the service from working; each scan for due rides queries the
-  /// database.
-  var problems: [String] {
-    if let problem = starting.problem { return [problem] }
-    var problems = engine.settlementHalt.map { [Self.describe($0)] } ?? []
-    if sessions.both.contains(where: { $0.isStalled() }) {
-      problems.append("the database does not answer")
-    }
-    problems += pinProblems
-    return problems.isEmpty ? engine.stalls(after: Self.longestTurn) : problems
-  }
-
-  /// Why nothing is claimed or sent although the database answers; see docs/restore.md.
-  var pinProblems: [String] {
-    let problems = store.pinProblems
-    if problems.isEmpty { return [] }
-    return problems.map { "nothing is sent: \($0)" }
-      + [Database.named(PinProblem.remedy(for: problems))]
-  }
-
-  private static func describe(_ halt: SettlementHalt) -> String {
-    "settlement has failed since \(halt.since) (\(halt.duration.components.seconds) s): "
-      + "\(halt.failure.description); "
-      + "no ride is claimed or sent until it succeeds: fix what Postgres names, nothing is lost"
-  }
-
-  /// How long one iteration of the engine's loops may take before the service reports not ready:
-  /// three times the statement timeout.
-  static let longestTurn: Duration = .seconds(30)
 
   func metrics() async -> String {
     var gauges: RideGauges?
@@ -241,7 +214,12 @@ final class Service: Sendable {
   var credentials: Credentials { transport.credentialsInUse }
 
   func use(_ credentials: Credentials) {
+    let old = transport.credentialsInUse
     transport.use(credentials)
+    engine.credentialsReplaced { lane in
+      let lane = Credentials.Lane(lane.app, lane.environment)
+      return old[lane] != credentials[lane]
+    }
     mistakes.reloaded()
   }
 

@@ -81,11 +81,16 @@ enum ServiceMetrics {
   private static func engine(_ engine: EngineStatistics) -> [MetricFamily] {
     var lanes = MetricFamily(
       .gauge, "ridepulse_lane_paused",
-      "1 while an app's pushes are held because APNs does not accept them.")
+      "1 while an app's pushes are paused: APNs can't be reached, or refuses them.")
     for lane in engine.lanes {
-      lanes.add(
-        lane.isPaused ? 1 : 0,
-        [.init("app", lane.app), .init("environment", lane.environment.rawValue)])
+      for cause in PauseCause.allCases {
+        lanes.add(
+          lane.pausedBy == cause ? 1 : 0,
+          [
+            .init("app", lane.app), .init("environment", lane.environment.rawValue),
+            .init("cause", cause.rawValue),
+          ])
+      }
     }
     return [
       lanes,
@@ -96,6 +101,14 @@ enum ServiceMetrics {
         "ridepulse_settlement_failing_seconds",
         "How long settlements have failed without interruption; 0 while they succeed. No ride is claimed meanwhile.",
         engine.settlementFailing),
+      one(
+        "ridepulse_claim_failing_seconds",
+        "How long claims have failed without interruption; 0 while they succeed.",
+        engine.claimFailing),
+      MetricFamily(
+        .gauge, "ridepulse_node_aside",
+        "1 while this node claims nothing because it can't reach APNs and another node does.",
+        engine.isAside ? 1 : 0),
       one(
         "ridepulse_last_claim_age_seconds", "Time since the database last answered a claim.",
         engine.sinceClaim),

@@ -158,6 +158,10 @@ static const char text_0038[] = {
 #embed "../../../sql/0038_escalation_rows.sql" suffix(, 0)
 };
 
+static const char text_0039[] = {
+#embed "../../../sql/0039_node_reach.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -197,5 +201,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0036_session_settings", text_0036},
     {"0037_lost_claims", text_0037},
     {"0038_escalation_rows", text_0038},
+    {"0039_node_reach", text_0039},
     {NULL, NULL},
 };

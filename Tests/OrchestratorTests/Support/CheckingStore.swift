@@ -28,6 +28,12 @@ final class CheckingStore: RideStore {
     var parked: [RideID] = []
     var checks = 0
     var renewals: [[RideID]] = []
+    /// Whose recipients were read again, in one list for each call; which of them are gone.
+    var rereads: [[PushRecipient]] = []
+    var changed: Set<Int64> = []
+    /// What the other nodes report, and what this one has reported.
+    var peers = NodePeers()
+    var reaches: [NodeReach?] = []
     var endings = 0
     /// A countdown of journal calls: a call fails while the value is positive after its decrement.
     var journalFailures = 0
@@ -164,6 +170,23 @@ final class CheckingStore: RideStore {
     return state.withLock { state in
       state.renewals.append(rides.map(\.rideID))
       return rides.filter { state.holders[$0.rideID] != $0.fence }
+    }
+  }
+
+  func unchanged(_ recipients: [PushRecipient]) async throws -> Set<PushRecipient> {
+    defer { resumeWaiters() }
+    try failIfWanted()
+    return state.withLock { state in
+      state.rereads.append(recipients)
+      return Set(recipients.filter { !state.changed.contains($0.id) })
+    }
+  }
+
+  func report(_ reach: NodeReach?) async throws -> NodePeers {
+    defer { resumeWaiters() }
+    return state.withLock { state in
+      state.reaches.append(reach)
+      return state.peers
     }
   }
 

@@ -13,6 +13,8 @@ final class StrictTransport: PushTransport {
     var open: [UInt64: PushID] = [:]
     var held: [(PushReport, @Sendable ([PushReport]) -> Void)] = []
     var isClosed = false
+    var reachability: [APNsEnvironment: Reachability] = [:]
+    var connects = 0
   }
 
   private let state = Mutex(State())
@@ -50,6 +52,18 @@ final class StrictTransport: PushTransport {
       }
     }
     if !reports.isEmpty { report(reports) }
+  }
+
+  /// How often a connection without a push was asked for.
+  var connects: Int { state.withLock { $0.connects } }
+
+  func reachability() -> [APNsEnvironment: Reachability] { state.withLock { $0.reachability } }
+
+  func connect(to environment: APNsEnvironment) { state.withLock { $0.connects += 1 } }
+
+  /// Sets what `reachability` returns.
+  func reach(_ reachability: Reachability, in environment: APNsEnvironment = .production) {
+    state.withLock { $0.reachability[environment] = reachability }
   }
 
   /// Ends all pushes in flight with one outcome.

@@ -96,6 +96,29 @@ import Testing
     #expect(settlement(.refused(refused)).nextDue == Sample.now + .seconds(7))
   }
 
+  @Test(arguments: [429, 503])
+  func `A18: Retry-After of a day keeps a push and its phone for five minutes`(status: Int) {
+    let rule = Sample.rule(expires: .after(.seconds(86_400)))
+    let refused = Refusal(
+      status: status, reason: status == 429 ? "TooManyRequests" : "Shutdown",
+      retryAfter: .seconds(86_400))
+    let result = settlement(.refused(refused), rule: rule)
+    #expect(result.nextDue == Sample.now + .seconds(300))
+    for observation in result.observations {
+      #expect(
+        observation == PhoneObservation(phone: 1, .throttled(until: Sample.now + .seconds(300))))
+    }
+    #expect(result.observations.count == (status == 429 ? 1 : 0))
+  }
+
+  @Test(arguments: [HandBack.recipientChanged, .recipientUnread, .noRoute])
+  func `A5: a push that was handed back is due at once and not counted as tried`(why: HandBack) {
+    let result = settlement(.unsent(.handedBack(why)))
+    #expect(result.entries.map(\.status) == [.pending])
+    #expect(result.entries.map(\.attempts) == [0])
+    #expect(result.nextDue == Sample.now)
+  }
+
   @Test func `R22: a retry that would come too late is expired now`() {
     let rule = Sample.rule(expires: .after(.seconds(3)))
     let result = settlement(

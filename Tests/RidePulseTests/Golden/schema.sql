@@ -4301,7 +4301,9 @@ CREATE UNLOGGED TABLE ridepulse.nodes (
     host text NOT NULL,
     asleep boolean NOT NULL,
     seen_at timestamp with time zone NOT NULL,
-    edition integer NOT NULL
+    edition integer NOT NULL,
+    apns text,
+    CONSTRAINT nodes_apns_check CHECK ((apns = ANY (ARRAY['reached'::text, 'lost'::text])))
 )
 WITH (fillfactor='50');
 COMMENT ON TABLE ridepulse.nodes IS 'The nodes that claim rides, and whether each sleeps until it is notified.';
@@ -4310,6 +4312,7 @@ COMMENT ON COLUMN ridepulse.nodes.host IS 'The host name of the machine, for peo
 COMMENT ON COLUMN ridepulse.nodes.asleep IS 'Whether the node waits for a NOTIFY.';
 COMMENT ON COLUMN ridepulse.nodes.seen_at IS 'When the node last claimed, updated every 2 s.';
 COMMENT ON COLUMN ridepulse.nodes.edition IS 'Version of the schema that the node writes. A node that names none cannot claim.';
+COMMENT ON COLUMN ridepulse.nodes.apns IS 'Whether the node reaches APNs: reached, with an open connection, or lost; null while unknown.';
 CREATE TABLE ridepulse.other_channels (
     bundle_id text NOT NULL,
     environment text NOT NULL,

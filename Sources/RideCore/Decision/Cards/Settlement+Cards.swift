@@ -51,8 +51,8 @@ extension Settlement {
   private func retryDelay(
     failures: Int, least: Duration, _ outcome: PushOutcome, _ jitter: () -> Double
   ) -> Duration {
-    // A push that a stop cut off was not tried: the next claim of the ride sends it at once.
-    if outcome == .unsent(.closed) { return .zero }
+    // A push that a stop cut off, or that was handed back, was not tried: the next claim of the ride sends it at once.
+    if outcome.isHandedBack { return .zero }
     return least + retryBackoff.delay(failures: failures, random: jitter())
   }
 
@@ -117,7 +117,7 @@ struct CardAlertOutcomes {
   private(set) var accepted: Set<CardTarget> = []
   /// The starts that APNs accepted, by `StartToken.id`.
   private(set) var started: Set<Int64> = []
-  /// Cards that were not tried, because the service stopped.
+  /// Cards that were not tried, because the service stopped or handed their pushes back.
   private(set) var untried: Set<CardTarget> = []
 
   mutating func record(start id: Int64, _ outcome: PushOutcome) {
@@ -129,7 +129,7 @@ struct CardAlertOutcomes {
       shown[step.card] = step.alert
       accepted.insert(step.card)
     }
-    if outcome == .unsent(.closed) { untried.insert(step.card) }
+    if outcome.isHandedBack { untried.insert(step.card) }
   }
 }
 

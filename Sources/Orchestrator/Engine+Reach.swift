@@ -1,0 +1,80 @@
+package import RideCore
+import Synchronization
+
+// Whether this node reaches APNs, and what it does if it does not.
+extension Engine {
+  /// Whether this node leaves all rides to another one, because it cannot reach APNs.
+  var isAside: Bool { state.withLock { $0.reach.isAside } }
+
+  /// Checks at once whether APNs can be reached: a connection was opened, or could not be.
+  package func connectionsChanged() { reachSignal.notify() }
+
+  /// Sends the pushes of lanes again whose key or certificate was replaced.
+  package func credentialsReplaced(where isReplaced: (PushLane) -> Bool) {
+    let lanes = state.withLock { $0.lanes.reset(where: isReplaced) }
+    for lane in lanes {
+      parts.log(
+        .info, "App resumed: its key or certificate was replaced",
+        ["app": lane.app.rawValue, "environment": lane.environment.rawValue])
+    }
+  }
+
+  /// Connects while APNs cannot be reached, resumes lanes that waited for a connection, and steps
+  /// aside while another node reaches APNs and this one does not.
+  func watchReachUntilSettled() async {
+    while !state.withLock({ $0.hasSettled }) {
+      let found = parts.transport.reachability()
+      resume(found)
+      let wasAside = isAside
+      let uptime = time.uptime()
+      let (isDue, reach) = state.withLock { state in
+        (state.reach.observe(found, at: uptime), state.reach.reach)
+      }
+      if isDue, !isStopping {
+        // If the database does not answer, no node is known that could take over.
+        let peers = try? await parts.store.report(reach)
+        let uptime = time.uptime()
+        state.withLock { $0.reach.reported(peers, at: uptime) }
+      }
+      logAside(before: wasAside)
+      connect(found)
+      await reachSignal.wait(atMost: ReachPolicy.connectInterval, on: parts.clock)
+    }
+  }
+
+  private func resume(_ found: [APNsEnvironment: Reachability]) {
+    let now = time.now
+    for (environment, reach) in found where reach == .connected {
+      for lane in state.withLock({ $0.lanes.reached(environment, at: now) }) {
+        parts.log(
+          .info, "APNs reached again, the app's next push is sent",
+          ["app": lane.app.rawValue, "environment": lane.environment.rawValue])
+      }
+    }
+  }
+
+  private func connect(_ found: [APNsEnvironment: Reachability]) {
+    let uptime = time.uptime()
+    let environments = state.withLock { state in
+      state.isStopping
+        ? []
+        : state.reach.connects(
+          found, paused: state.lanes.unreachable, own: state.configuration.defaultEnvironment,
+          at: uptime)
+    }
+    for environment in environments { parts.transport.connect(to: environment) }
+  }
+
+  private func logAside(before: Bool) {
+    let isAside = isAside
+    if isAside == before { return }
+    if isAside {
+      parts.log(
+        .error, "Claiming paused: APNs can't be reached, and another node reaches it",
+        ["fix": "check this node's DNS, network and proxy"])
+    } else {
+      parts.log(.info, "Claiming resumed")
+      claimSignal.notify()
+    }
+  }
+}

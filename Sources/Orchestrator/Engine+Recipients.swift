@@ -1,0 +1,104 @@
+import RideCore
+import Synchronization
+
+/// A push that waited for so long that its recipient must be read again.
+struct OutdatedPush: Sendable {
+  var request: PushRequest
+  /// The uptime since which it waits for that.
+  var since: Duration
+}
+
+extension PushRequest {
+  /// Whether what was known of the recipient is too old to send it.
+  func isOutdated(at now: Timestamp) -> Bool { freshUntil.map { $0 <= now } ?? false }
+}
+
+// Pushes that could not be sent within a second of their decision: meanwhile the person may have
+// signed out, or handed the phone on.
+extension Engine {
+  /// Reads the recipients of outdated pushes again, all that wait in one call, and submits the
+  /// pushes whose recipients are unchanged.
+  func readRecipientsUntilSettled() async {
+    while true {
+      let (outdated, hasSettled) = state.withLock { state in
+        defer { state.outdated = [] }
+        return (state.outdated, state.hasSettled)
+      }
+      if !outdated.isEmpty {
+        await readRecipients(of: outdated)
+      } else if hasSettled {
+        return
+      } else {
+        await recipientSignal.wait(on: parts.clock)
+      }
+    }
+  }
+
+  /// Removes reports of pushes that were not sent because they are outdated; their recipients are
+  /// read again.
+  func removeOutdated(_ reports: [PushReport]) -> [PushReport] {
+    guard reports.contains(where: { $0.timeLeft != nil }) else { return reports }
+    let uptime = time.uptime()
+    state.withLock { state in
+      for report in reports {
+        guard let left = report.timeLeft, var request = state.inFlight.request(of: report.ticket)
+        else { continue }
+        request.sendWithin = left
+        state.outdated.append(OutdatedPush(request: request, since: uptime))
+      }
+    }
+    recipientSignal.notify()
+    return reports.filter { $0.timeLeft == nil }
+  }
+
+  private func readRecipients(of outdated: [OutdatedPush]) async {
+    let (why, recipients) = state.withLock { state in
+      (
+        state.isStopping || state.settling.halt != nil
+          ? HandBack.recipientUnread : state.reach.isAside ? .noRoute : nil,
+        outdated.map { state.inFlight.push(of: $0.request.ticket)?.readRecipient }
+      )
+    }
+    if let why { return handBack(outdated, why) }
+    // From the question on, because the answer may be as old.
+    let freshUntil = time.now + PushRequest.freshness
+    let unchanged: Set<PushRecipient>
+    do {
+      unchanged = try await parts.store.unchanged(Array(Set(recipients.compactMap(\.self))))
+    } catch {
+      parts.log(
+        .warning, "Phones not read again, pushes deferred",
+        ["pushes": "\(outdated.count)", "error": "\(error)"])
+      return handBack(outdated, .recipientUnread)
+    }
+    let uptime = time.uptime()
+    var gone: [OutdatedPush] = []
+    var requests: [PushRequest] = []
+    for (push, recipient) in zip(outdated, recipients) {
+      if let recipient, !unchanged.contains(recipient) {
+        gone.append(push)
+        continue
+      }
+      var request = push.request
+      request.freshUntil = freshUntil
+      request.sendWithin = request.sendWithin.map { $0 - (uptime - push.since) }
+      requests.append(request)
+    }
+    submit(requests, at: time.now)
+    handBack(gone, .recipientChanged)
+  }
+
+  /// Ends pushes unsent: their rides are decided again at once, from the phones as they are.
+  private func handBack(_ pushes: [OutdatedPush], _ why: HandBack) {
+    if pushes.isEmpty { return }
+    record(
+      pushes.map { PushReport(ticket: $0.request.ticket, outcome: .unsent(.handedBack(why))) })
+  }
+}
+
+extension PushReport {
+  /// How long the push may still wait if it was not sent because it is outdated; otherwise nil.
+  fileprivate var timeLeft: Duration? {
+    if case .unsent(.outdated(let left)) = outcome { left } else { nil }
+  }
+}

@@ -1,0 +1,59 @@
+import RideCore
+
+/// Decides whether a node leaves all rides to other nodes, because it cannot reach APNs: a value
+/// without a clock.
+struct ReachPolicy {
+  /// The least time between two attempts to connect without a push.
+  static let connectInterval: Duration = .seconds(2)
+  /// The interval at which the node reports an unchanged reach.
+  static let reportInterval: Duration = .seconds(4)
+
+  /// The reach of this node; nil while it is unknown.
+  private(set) var reach: NodeReach?
+  private(set) var isAside = false
+  private var peers = NodePeers()
+  private var connectedAt: Duration?
+  private var lastReport: (reach: NodeReach?, at: Duration)?
+
+  /// Records whether APNs can be reached; returns whether to report it to the other nodes.
+  ///
+  /// One environment that can be reached is enough: a node without the route to a single host of
+  /// Apple's keeps its share of the others.
+  mutating func observe(_ found: [APNsEnvironment: Reachability], at uptime: Duration) -> Bool {
+    if found.values.contains(.connected) {
+      reach = .reached
+    } else {
+      reach = found.isEmpty ? nil : .lost
+    }
+    if reach != .lost { isAside = false }
+    guard let lastReport else { return true }
+    let interval = reach == .lost ? Self.connectInterval : Self.reportInterval
+    return lastReport.reach != reach || uptime - lastReport.at >= interval
+  }
+
+  /// Records that the reach was reported, and what the other nodes report; nil if that is unknown.
+  mutating func reported(_ peers: NodePeers?, at uptime: Duration) {
+    lastReport = (reach, uptime)
+    self.peers = peers ?? NodePeers()
+    isAside = reach == .lost && self.peers.isAnyReached
+  }
+
+  /// Returns the environments to connect to now.
+  ///
+  /// - Parameters:
+  ///   - paused: the environments of lanes that wait for a connection.
+  ///   - own: the environment to try if another node lost its reach and this one's is unknown.
+  mutating func connects(
+    _ found: [APNsEnvironment: Reachability], paused: Set<APNsEnvironment>, own: APNsEnvironment,
+    at uptime: Duration
+  ) -> Set<APNsEnvironment> {
+    var wanted = paused
+    for (environment, reach) in found where reach == .unreachable { wanted.insert(environment) }
+    if found.isEmpty, peers.isAnyLost { wanted.insert(own) }
+    wanted = wanted.filter { found[$0] != .connected }
+    if wanted.isEmpty { return [] }
+    if let connectedAt, uptime - connectedAt < Self.connectInterval { return [] }
+    connectedAt = uptime
+    return wanted
+  }
+}
