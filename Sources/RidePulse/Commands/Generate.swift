@@ -1,6 +1,7 @@
 import Foundation
 import RideCore
 import RuleFiles
+import SystemSupport
 
 /// `ridepulse generate`: writes the app's types for the data of cards.
 enum Generate: Command {
@@ -55,9 +56,9 @@ enum Generate: Command {
   }
 
   private static func write(_ source: String, _ arguments: Arguments) throws {
-    let output = try PreviewOutput(path: arguments.value("--output"))
+    let output = try PreviewOutput(path: arguments.value("--output"), readers: .usual)
     try output.write(source)
-    try output.flush()
+    try output.close()
   }
 
   private static func chosen(
@@ -103,10 +104,12 @@ enum Generate: Command {
   }
 
   static func write(_ data: Data, to path: String) throws {
-    do {
-      try data.write(to: URL(fileURLWithPath: path), options: .atomic)
+    do throws(OutputFile.Failure) {
+      let file = try OutputFile(path: path, readers: .usual)
+      try file.write(Array(data))
+      try file.commit()
     } catch {
-      throw CommandFailure("\(path) can't be written: \(error.localizedDescription)")
+      throw CommandFailure("\(path) can't be written: \(error)")
     }
   }
 }

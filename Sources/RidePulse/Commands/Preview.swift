@@ -2,6 +2,7 @@ import Foundation
 import PostgresStore
 import RideCore
 import RuleFiles
+import SystemSupport
 
 /// The format of a preview.
 enum PreviewFormat: String, CaseIterable {
@@ -58,12 +59,12 @@ enum Preview: Command {
       ? PreviewWindow.file(from: begin, to: begin + length, limit: limit)
       : PreviewWindow(from: begin, to: begin + length, start: min(start, begin), limit: limit)
     window.permits = permits
-    let output = try PreviewOutput(path: arguments.value("--output"))
+    let output = try PreviewOutput(path: arguments.value("--output"), readers: .owner)
     if let other {
       var diff = PreviewDiff()
       diff.compare(views, window, by: configuration, with: other)
       try output.write(format == .json ? diff.json : diff.table)
-      try output.flush()
+      try output.close()
       return diff.isEmpty ? .done : .foundProblems
     }
     switch format {
@@ -77,7 +78,7 @@ enum Preview: Command {
       var writer = PreviewPage(output)
       _ = try window.run(views, by: configuration, to: &writer)
     }
-    try output.flush()
+    try output.close()
     return .done
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import RideCore
 import RuleFiles
+import SystemSupport
 
 /// The format of a rehearsal.
 enum RehearsalFormat: String, CaseIterable {
@@ -64,14 +65,14 @@ enum Rehearse: Command {
       before: outcome.result.before.map(RehearsalSummary.init), changes: outcome.result.changes,
       failOn: failOn)
     if case .former(let figures, _) = against { report.compare(with: figures) }
-    let output = try PreviewOutput(path: arguments.value("--output"))
+    let output = try PreviewOutput(path: arguments.value("--output"), readers: .owner)
     switch arguments.choice("--format") ?? RehearsalFormat.table {
     case .table: try output.write(RehearsalTable(report: report).text)
     case .json: try output.write(RehearsalJSON(report: report).text)
     case .html: try output.write(RehearsalPage(report: report).html)
     case .junit: try output.write(RehearsalJUnit(report: report).text)
     }
-    try output.flush()
+    try output.close()
     return report.failures.isEmpty ? .done : .foundProblems
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import RideCore
+import SystemSupport
 
 /// The pushes of one rule to one app for one ride at one time: one for each phone.
 struct PreviewGroup {
@@ -42,35 +43,51 @@ protocol PreviewWriter {
   mutating func end(_ summary: PreviewSummary) throws
 }
 
-/// Writes a preview to standard output or a file, in large chunks.
+/// Writes the result of a command to standard output or a file, in large chunks.
 final class PreviewOutput {
-  private let handle: FileHandle
+  private let file: OutputFile?
   private let name: String
   private var buffer: [UInt8] = []
 
   /// - Throws: `CommandFailure` if the file can't be written.
-  init(path: String?) throws {
-    guard let path else {
-      (handle, name) = (FileHandle.standardOutput, "standard output")
-      return
+  init(path: String?, readers: OutputFile.Readers) throws {
+    name = path ?? "standard output"
+    file = try path.map { path in
+      do throws(OutputFile.Failure) {
+        return try OutputFile(path: path, readers: readers)
+      } catch {
+        throw CommandFailure("--output: \(path) can't be written: \(error)")
+      }
     }
-    guard FileManager.default.createFile(atPath: path, contents: nil),
-      let handle = FileHandle(forWritingAtPath: path)
-    else { throw CommandFailure("--output: \(path) can't be written") }
-    (self.handle, name) = (handle, path)
   }
 
   func write(_ text: String) throws { try write(Array(text.utf8)) }
 
   func write(_ bytes: [UInt8]) throws {
     buffer += bytes
-    if buffer.count >= 1 << 16 { try flush() }
+    if buffer.count >= 1 << 16 { try drain() }
   }
 
-  func flush() throws {
+  /// Completes the output; a file has its name only now.
+  func close() throws {
+    try drain()
+    do throws(OutputFile.Failure) {
+      try file?.commit()
+    } catch {
+      throw CommandFailure("\(name) can't be written: \(error)")
+    }
+  }
+
+  private func drain() throws {
     if buffer.isEmpty { return }
     do {
-      try handle.write(contentsOf: Data(buffer))
+      if let file {
+        try file.write(buffer)
+      } else {
+        try FileHandle.standardOutput.write(contentsOf: Data(buffer))
+      }
+    } catch let error as OutputFile.Failure {
+      throw CommandFailure("\(name) can't be written: \(error)")
     } catch {
       throw CommandFailure("\(name) can't be written: \(error.localizedDescription)")
     }

@@ -1,6 +1,7 @@
 import Foundation
 import RideCore
 import RuleFiles
+import SystemSupport
 
 /// `ridepulse preview --story`: an invented ride, and what its people would read on the way.
 enum StoryPreview {
@@ -26,13 +27,13 @@ enum StoryPreview {
     let last = scenario.steps.last?.at ?? scenario.start
     let end = length.map { scenario.start + $0 } ?? last + usualTail
     let story = Story(scenario, by: configuration, until: end)
-    let output = try PreviewOutput(path: arguments.value("--output"))
+    let output = try PreviewOutput(path: arguments.value("--output"), readers: .usual)
     switch format {
     case .table: try output.write(StoryTable(story).text)
     case .json: try output.write(StoryJSON(story).text)
     case .html: try output.write(StoryPage(story).html)
     }
-    try output.flush()
+    try output.close()
     return .done
   }
 

@@ -1,6 +1,7 @@
 #ifndef RIDEPULSE_CSYSTEM_H
 #define RIDEPULSE_CSYSTEM_H
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <sys/prctl.h>
 
@@ -20,6 +21,15 @@ static inline void ridepulse_limit_arenas(int count) {
 /* Names the calling thread; the kernel keeps the first 15 bytes. */
 static inline void ridepulse_set_thread_name(const char *name) {
   prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+/* Swift's Glibc module has no O_TMPFILE: glibc declares it for _GNU_SOURCE only. */
+static inline int ridepulse_tmpfile_flag(void) {
+#ifdef O_TMPFILE
+  return O_TMPFILE;
+#else
+  return 020000000 | O_DIRECTORY;
+#endif
 }
 
 #endif
