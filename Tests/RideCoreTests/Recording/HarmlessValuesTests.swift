@@ -62,7 +62,11 @@ import Testing
     ("phone", .number(1.5e12), nil), ("fleet_id", .integer(7), nil),
     ("fleet_id", .string("7"), nil), ("ride_id", .string("r1"), nil),
     ("lat", .number(52.5219), .integer(53)), ("pickup_lng", .number(13.4132), .integer(13)),
-    ("longitude", .integer(13), .integer(0)),
+    ("longitude", .integer(13), .integer(0)), ("x", .number(389_123.5), .integer(360)),
+    ("lat_e5", .integer(52_521), .integer(0)), ("anything", .number(52.5219), .number(52.5)),
+    ("factor", .number(1.125), .number(1.13)), ("mobile", .integer(5_112_345), nil),
+    ("where_text", .string("52.5219"), nil), ("geohash", .string("9021"), nil),
+    ("route", .string("_p~iF~ps|U_ulLnnqC"), nil), ("amount", .string("14.20"), .string("14.20")),
   ]
 
   @Test(arguments: members.indices)
@@ -89,6 +93,34 @@ import Testing
     #expect(
       left["driver_id"]
         == .array([.string(names.id(.owner, "d7")), .string(names.id(.owner, "8"))]))
+  }
+
+  @Test func `No position survives, whatever its shape and name`() throws {
+    let exact: [JSONValue] = [.number(13.4132), .number(52.5219)]
+    let data: [String: JSONValue] = [
+      "shape": .object(["type": .string("Point"), "coordinates": .array(exact)]),
+      "gps": .array([.integer(525_219), .number(13.25)]), "stops": .array([.array(exact)]),
+      "pickupLocation": .object(["a": .number(13.41), "b": .integer(5252)]), "d": .array(exact),
+    ]
+    let text = JSONValue.object(try values().members(data, at: Self.now)).text
+    for trace in ["13.4", "52.5", "525219", "13.2", "5252"] {
+      #expect(!text.contains(trace), "\(trace) in \(text)")
+    }
+  }
+
+  @Test func `Keys of a map that name people become stand-ins`() throws {
+    let map: [String: JSONValue] = [
+      "+4915112345678": .integer(1), "ana@example.com": .integer(2), "u1788": .integer(3),
+      "Ana Li": .integer(4), "line1": .integer(5), "isShared": .bool(true), "product": .null,
+    ]
+    guard
+      case .object(let left)? = try values().members(["shares": .object(map)], at: Self.now)[
+        "shares"]
+    else { return #expect(Bool(false), "no object") }
+    #expect(
+      left.count == map.count && left["line1"] == .integer(5) && left["isShared"] == .bool(true))
+    let text = JSONValue.object(left).text
+    for secret in ["4915", "ana@", "u1788", "Ana Li"] { #expect(!text.contains(secret)) }
   }
 
   @Test func `Words in quotes are found in conditions`() {
