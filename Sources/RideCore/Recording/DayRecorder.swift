@@ -48,7 +48,7 @@ package struct DayRecorder {
     // Taken out, so that its lists are changed in place.
     var state =
       rides.removeValue(forKey: ride)
-      ?? RideState(id: RideID(names.id(.ride, ride.text)), at: start)
+      ?? RideState(id: pseudonym(of: ride, pass), at: start)
     if fence >= state.fence {
       state.fence = fence
       let isPerson = ride.isOfPerson
@@ -75,8 +75,8 @@ package struct DayRecorder {
     rides[ride] = state
   }
 
-  /// The number of rides that were added.
-  package var rideCount: Int { rides.count }
+  /// The number of rides of the day, as `rehearse` counts them: those with a line of their row.
+  package var rideCount: Int { rides.values.count(where: \.isKnown) }
 
   /// Returns the lines that nothing still to be added can precede, in order.
   ///
@@ -89,6 +89,27 @@ package struct DayRecorder {
     let ready = waiting.prefix(end ?? waiting.count).map(\.line)
     waiting.removeFirst(ready.count)
     return ready
+  }
+
+  /// Returns the ID of a ride in the day. That of a person's pseudo ride follows from the person's
+  /// pseudonym, as in the replay of the day.
+  private func pseudonym(of ride: RideID, _ pass: RecordedFields) -> RideID {
+    let plain = RideID(names.id(.ride, ride.text))
+    if !ride.isOfPerson { return plain }
+    let named = pass.list("events").flatMap { event in
+      event.object("data").filter { $0.key.hasSuffix("_id") }.map {
+        (app: App(rawValue: String($0.key.dropLast(3))), owner: $0.value.text)
+      }
+    }
+    let phones = pass.list("phones").compactMap { phone in
+      phone.text("app").flatMap { app in
+        phone.text("owner_id").map { (app: App(rawValue: app), owner: $0) }
+      }
+    }
+    let person = (named + phones).first { RideID(ofPerson: OwnerID($0.owner), app: $0.app) == ride }
+    return person.map {
+      RideID(ofPerson: OwnerID(names.id(.owner, $0.owner)), app: $0.app)
+    } ?? plain
   }
 
   private mutating func append(_ content: DayLine.Content, at time: Timestamp) {

@@ -185,6 +185,26 @@ import Testing
     #expect(!rest.isEmpty && rest.allSatisfy { $0.at >= Sample.now })
   }
 
+  @Test func `An event about no ride has the ID that its replay has, and is no ride`() throws {
+    let owner = OwnerID("u 17")
+    let ride = RideID(ofPerson: owner, app: .customer)
+    var view = RideView(rideID: ride, ride: nil, phones: [])
+    view.events = [
+      RideEvent(
+        id: 1, name: "driver_arrived", at: Sample.now, data: #"{"customer_id":"u 17","n":1}"#)
+    ]
+    var pass = try self.pass(view)
+    var recorder = recorder()
+    recorder.add(ride, fence: 1, json: pass.json)
+    #expect(recorder.rideCount == 0)
+    #expect(
+      recorder.rides[ride]?.id
+        == RideID(ofPerson: OwnerID(names.id(.owner, "u 17")), app: .customer))
+    pass = try self.pass(Sample.view())
+    recorder.add("r1", fence: 1, json: pass.json)
+    #expect(recorder.rideCount == 1)
+  }
+
   @Test func `The sample is stable, nested, and without raw pushes`() throws {
     let small = try #require(RecordSample(text: "5%"))
     let large = try #require(RecordSample(text: "20%"))
