@@ -37,6 +37,8 @@ import TestSupport
         "record", "--from", "2926-11-21T00:00:00Z", "--to", "2927-11-21T00:00:00Z", "--output", "x",
       ], [:], 64, ["--from is not in the past"]
     ),
+    (["forget", "-4711"], [:], 64, ["unknown option -4711", "is given after --, as in -- -4711"]),
+    (["forget", "--", "-4711", "--dry-run"], [:], 64, ["unexpected word --dry-run"]),
     (["check", "a", "b"], [:], 64, ["unexpected word b"]),
     (["serve", "--log-level", "eror"], [:], 64, ["--log-level eror", "did you mean error?"]),
     (["serve"], [:], 1, ["APNS_KEY_ID", "APNS_TEAM_ID", "APNS_PRIVATE_KEY_PATH", "BUNDLE_ID"]),

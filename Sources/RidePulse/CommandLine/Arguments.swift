@@ -13,6 +13,10 @@ struct Arguments {
     self.form = form
     var rest = words[...]
     while let word = rest.popFirst() {
+      if word == "--" {
+        operands += rest
+        break
+      }
       if word.hasPrefix("-"), word != "-" {
         try parse(word, &rest)
       } else {
@@ -30,7 +34,9 @@ struct Arguments {
     let attached = parts.count > 1 ? String(parts[1]) : nil
     guard let option = form.allOptions.first(where: { $0.name == name }) else {
       throw error(
-        "unknown option \(name)\(suggestion(for: name, among: form.allOptions.map(\.name)))")
+        "unknown option \(name)\(suggestion(for: name, among: form.allOptions.map(\.name)))"
+          + (form.operands.isEmpty
+            ? "" : "; an operand that begins with - is given after --, as in -- \(name)"))
     }
     guard let placeholder = option.value else {
       if attached != nil { throw error("\(name) takes no value") }

@@ -58,7 +58,8 @@ struct CommandForm {
   }
 
   var help: String {
-    let rows = operands.map { ($0.name, $0.help) } + allOptions.map { ($0.label, $0.help) }
+    var rows = operands.map { ($0.name, $0.help) } + allOptions.map { ($0.label, $0.help) }
+    if !operands.isEmpty { rows.append(("--", "ends the options, for operands that begin with -")) }
     var lines = [summary, "", "Usage: " + usage, ""] + Self.columns(rows)
     if !notes.isEmpty { lines += [""] + notes }
     return lines.joined(separator: "\n")
