@@ -44,7 +44,7 @@ struct RunSetup {
     return simulator.environment.merging([
       "DATABASE_URL": EngineRole.conninfo(conninfo),
       "RIDEPULSE_SCHEDULES": directory + "/rules", "APNS_PRODUCTION_URL": url,
-      "RIDEPULSE_ADMIN": "127.0.0.1:0",
+      "RIDEPULSE_ADMIN": "127.0.0.1:0", "RIDEPULSE_TEST_DECISIONS": "1",
     ]) { $1 }
   }
 

@@ -34,9 +34,7 @@ extension Engine {
     // slept.
     let now = time.earliest - claim.now > .seconds(1) ? time.earliest : claim.now
     let freshUntil = time.now + PushRequest.freshness
-    let decisions = claim.rides.map { ride in
-      (ride.claim, decide(ride.view, by: configuration, now: now))
-    }
+    let decisions = decide(claim, by: configuration, now: now)
     logUnknownWords(decisions)
     let gone = isLost ? try await parts.store.recordDecided(decisions.map(\.0)) : []
     let blocked = await journal(decisions, now: now).union(gone.map(\.rideID))
@@ -66,6 +64,19 @@ extension Engine {
     if hasFinished { settleSignal.notify() }
     submit(requests, at: now)
     return claim
+  }
+
+  private func decide(
+    _ claim: Claim, by configuration: EngineConfiguration, now: Timestamp
+  ) -> [(RideClaim, Decision)] {
+    let watch = parts.decisionWatch
+    watch.begin(claim.rides.map(\.claim))
+    defer { watch.end() }
+    return claim.rides.enumerated().map { index, ride in
+      watch.beginTurn(index)
+      parts.onDecide?(ride.view)
+      return (ride.claim, RideCore.decide(ride.view, by: configuration, now: now))
+    }
   }
 
   /// Returns where to record the times of a ride's pushes; nil for a ride that is not recorded.

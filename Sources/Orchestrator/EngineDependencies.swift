@@ -12,6 +12,10 @@ package struct EngineDependencies: Sendable {
   package var clock: any Clock<Duration>
   /// The estimate of the database's time, which each claim updates.
   package var time: DatabaseClock
+  /// What the engine decides now.
+  package let decisionWatch = DecisionWatch()
+  /// Called before each decision, for tests; nil for none.
+  package var onDecide: (@Sendable (RideView) -> Void)?
   /// Receives settlements after they are written; must not block.
   package var onSettled: @Sendable ([Settlement]) -> Void
   /// Receives each decision once its pushes have ended, with their outcomes; must not block.

@@ -40,7 +40,8 @@ enum LostClaimStatements {
   private static func waiting(_ lease: String) -> String {
     """
     select l.ride_id, a.ctid as place, l.is_decided, l.lost_at,
-            l.claims + (not l.is_waiting)::integer as claims
+            -- A release is no end of a node.
+            l.claims + (not l.is_waiting and a.leased_until > '-infinity')::integer as claims
           from ridepulse.lost_claims l
           join ridepulse.agenda a on a.ride_id = l.ride_id and a.fence = l.fence
           where l.is_waiting or not (\(ClaimStatements.held(lease)))

@@ -101,19 +101,26 @@ final class Service: Sendable {
     let cardTypes = CardTypeRecorder(conninfo: conninfo, rules: rules, log: log)
     self.cardTypes = cardTypes
     channels.onUnreported = { outcomes.notify() }
-    engine = Engine(
-      EngineDependencies(
-        store: store, transport: transport, configuration: Self.configuration(apns, rules),
-        log: log, time: time, recording: recording,
-        onSettled: { settlements in
-          meter.handle(settlements)
-          channels.handle(settlements)
-          outcomes.handle(settlements)
-          mistakes.handle(settlements)
-          onSettled(settlements)
-        },
-        onSent: { cardTypes.handle($0, $1) }, onRest: { ProcessMemory.releaseUnused() }))
+    var parts = EngineDependencies(
+      store: store, transport: transport, configuration: Self.configuration(apns, rules),
+      log: log, time: time, recording: recording,
+      onSettled: { settlements in
+        meter.handle(settlements)
+        channels.handle(settlements)
+        outcomes.handle(settlements)
+        mistakes.handle(settlements)
+        onSettled(settlements)
+      },
+      onSent: { cardTypes.handle($0, $1) }, onRest: { ProcessMemory.releaseUnused() })
+    #if DEBUG
+      parts.onDecide = TestDecision.hook(ProcessInfo.processInfo.environment)
+    #endif
+    let engine = Engine(parts)
+    self.engine = engine
     signal.connect(to: engine)
+    DecisionWatchdog(engine.decisionWatch, log) {
+      await engine.releaseOthers(within: DecisionWatchdog.releaseLimit)
+    }.start()
   }
 
   /// Waits until the database can be used, and registers this service in it.
