@@ -79,7 +79,9 @@ import Testing
         values ('r1', 1, 'infinity', 'why', now())
         """)
       let explained = try Command.ridepulse(["explain", "r1"], berlin)
-      #expect(explained.output.contains("select berlin.unpark('r1')"))
+      #expect(
+        explained.output.contains("select berlin.unpark('r1')"),
+        "\(explained.output)\(explained.errors)")
       let path = "/tmp/ridepulse.p8"
       let refused = try Command.ridepulse(
         ["serve"], berlin.merging(["APNS_PRIVATE_KEY_PATH": path]) { $1 })

@@ -48,7 +48,8 @@ package struct RideSnapshot {
         select clock_timestamp() as now, null::timestamptz as next_due, r.id as ride_id, 0 as fence,
           null::tid as place, a.memo, false as is_taken_over, null::bigint as lowest_event,
           null::bigint as claimed_to, null::timestamptz as lowest_due, null::bigint as system_identifier,
-          null::integer as timeline, true as may_claim, true as is_pinned
+          null::integer as timeline, true as may_claim, true as is_pinned,
+          false as has_lost_claims
         from unnest($1::text[]) r (id) left join ridepulse.agenda a on a.ride_id = r.id
       ) result
       """)
