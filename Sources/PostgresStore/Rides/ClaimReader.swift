@@ -60,7 +60,7 @@ struct ClaimReader {
       return try Memo(storedText: text)
     } catch {
       log(.error, "A ride's memo can't be read", ["ride": ride.text])
-      rows.unreadable[ride] = "its memo can't be read: \(error)"
+      rows.unreadable[ride] = UnreadableRide(reason: "its memo can't be read: \(error)")
       return Memo()
     }
   }
@@ -128,8 +128,8 @@ struct ClaimReader {
       lowestDue: lowestDue, now: now)
   }
 
-  /// Rides that cannot be read, with the reason.
-  var unreadable: [(claim: RideClaim, reason: String)] {
+  /// Rides that cannot be read.
+  var unreadable: [(claim: RideClaim, ride: UnreadableRide)] {
     claims.compactMap { claim in rows.unreadable[claim.rideID].map { (claim, $0) } }
   }
 

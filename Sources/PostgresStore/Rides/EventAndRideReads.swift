@@ -182,8 +182,9 @@ enum BoundedJSON {
     """
   }
 
-  /// The reason that a ride is parked with if its value, or that of an event, is too large.
-  static func reason(_ what: String, bytes: Int64) -> String {
-    "\(what) too large: \(bytes) bytes, the limit is \(limit)"
+  /// What a ride is parked with if its value, or that of an event, is too large.
+  static func tooLarge(_ what: String, bytes: Int64) -> UnreadableRide {
+    UnreadableRide(
+      reason: "\(what) too large: \(bytes) bytes, the limit is \(limit)", isFinal: true)
   }
 }

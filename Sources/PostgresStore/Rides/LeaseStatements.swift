@@ -28,7 +28,7 @@ enum LeaseStatements {
     ])
 
   /// A ride that could not be read.
-  typealias Unread = (claim: RideClaim, reason: String)
+  typealias Unread = (claim: RideClaim, reason: String, isFinal: Bool)
 
   static let unread = RowParameters<Unread>(
     after: 0,
@@ -36,6 +36,7 @@ enum LeaseStatements {
       .text("ride_id") { $0.claim.rideID.text }, .integer("fence") { $0.claim.fence },
       .text("node", "uuid") { $0.claim.holder },
       .text("reason") { $0.reason }, .boolean("is_taken_over") { $0.claim.isTakenOver },
+      .boolean("is_final") { $0.isFinal },
     ])
 
   /// Returns fence and holder of those `claims` that are still held, locked or not.
@@ -104,6 +105,8 @@ enum LeaseStatements {
   /// The number of failed reads in a row after which a ride is parked.
   static let readAttempts = 3
 
+  private static let isLast = "(u.is_final or a.unread + 1 >= \(readAttempts))"
+
   /// Counts failed reads of `unread` rides, and parks rides that failed too often.
   ///
   /// It returns the parked rides.
@@ -113,10 +116,9 @@ enum LeaseStatements {
       with counted as (
         update ridepulse.agenda a set unread = a.unread + 1,
           node = case when u.is_taken_over then a.node end,
-          leased_until = case when a.unread + 1 < \(readAttempts) then a.leased_until
-            else 'infinity' end,
-          parked_reason = case when a.unread + 1 >= \(readAttempts) then u.reason end,
-          parked_at = case when a.unread + 1 >= \(readAttempts) then now() end
+          leased_until = case when \(isLast) then 'infinity' else a.leased_until end,
+          parked_reason = case when \(isLast) then u.reason end,
+          parked_at = case when \(isLast) then now() end
         from \(unread.table("u"))
         where a.ride_id = u.ride_id and a.fence = u.fence and a.node = u.node
         returning a.ride_id, a.parked_reason

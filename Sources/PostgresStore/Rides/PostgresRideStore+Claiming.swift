@@ -165,7 +165,9 @@ extension PostgresRideStore {
       }
       if !isChecked { try await check(reader) }
     }
-    for (claim, reason) in plan.unreadable { reader.rows.unreadable[claim.rideID] = reason }
+    for (claim, reason) in plan.unreadable {
+      reader.rows.unreadable[claim.rideID] = UnreadableRide(reason: reason)
+    }
     await releaseOrLog(plan.unread)
     return plan.unread
   }
@@ -228,10 +230,12 @@ extension PostgresRideStore {
   /// claimed again at once.
   ///
   /// Another node, of another version, may be able to read them. After several attempts they are
-  /// parked.
-  private func deferUnreadable(_ rides: [(claim: RideClaim, reason: String)]) async {
+  /// parked, and at once if no node can.
+  private func deferUnreadable(_ rides: [(claim: RideClaim, ride: UnreadableRide)]) async {
     if rides.isEmpty { return }
-    let unread = rides.map { (claim: $0.claim, reason: Self.clipped($0.reason)) }
+    let unread = rides.map { claim, ride in
+      (claim: claim, reason: Self.clipped(ride.reason), isFinal: ride.isFinal)
+    }
     do {
       let parked = try await run(
         claims,

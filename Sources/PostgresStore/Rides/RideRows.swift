@@ -1,6 +1,13 @@
 import Foundation
 import RideCore
 
+/// Why a ride cannot be read.
+struct UnreadableRide: Hashable {
+  var reason: String
+  /// Whether no node can read the ride: it is parked at once.
+  var isFinal = false
+}
+
 /// Rides and what belongs to them, decoded from rows.
 struct RideRows {
   /// What was read of each ride, in the order in which rides were first read.
@@ -11,8 +18,7 @@ struct RideRows {
   private(set) var oversized: Set<RideID> = []
   /// The bytes of JSON read.
   private(set) var bytes = 0
-  /// Rides that cannot be read, with the reason.
-  var unreadable: [RideID: String] = [:]
+  var unreadable: [RideID: UnreadableRide] = [:]
 
   /// Returns the index of a ride's view, after adding one if there is none.
   private mutating func index(of ride: RideID) -> Int {
@@ -47,7 +53,7 @@ struct RideRows {
         continue
       }
       if let bytes = rows[row, columns.bytes] {
-        unreadable[ride] = BoundedJSON.reason("the data of event \(id) is", bytes: bytes)
+        unreadable[ride] = BoundedJSON.tooLarge("the data of event \(id) is", bytes: bytes)
       }
       let index = index(of: ride)
       if views[index].events.count >= limit {
@@ -73,7 +79,8 @@ struct RideRows {
       do {
         former = try RideImage(storedText: text)
       } catch {
-        unreadable[ride] = "the former row of an event can't be read: \(error)"
+        unreadable[ride] = UnreadableRide(
+          reason: "the former row of an event can't be read: \(error)")
       }
     }
     if customer == nil, driver == nil, former == nil { return nil }
@@ -99,7 +106,7 @@ struct RideRows {
       bytes += ride.attributes.utf8.count
       views[index(of: id)].ride = ride
       if let bytes = rows[row, columns.bytes] {
-        unreadable[id] = BoundedJSON.reason("its attributes are", bytes: bytes)
+        unreadable[id] = BoundedJSON.tooLarge("its attributes are", bytes: bytes)
       }
     }
   }
