@@ -13,7 +13,9 @@ extension FaultInjector {
       var ride = SpecialRide("handover-\(number)", seed: numbers.next())
       let token = ride.token()
       let customer = ride.customer
-      if without.contains(.faults) { try await simulator.set([.delay(.milliseconds(300), of: token)]) }
+      if without.contains(.faults) {
+        try await simulator.set([.delay(.milliseconds(300), of: token)])
+      }
       try await runner.perform(
         ride.begin()
           + [.phone(app: "customer", owner: customer, token: token, installation: token)],
