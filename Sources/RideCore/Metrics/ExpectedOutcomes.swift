@@ -64,7 +64,7 @@ package struct ExpectedOutcomes: Sendable {
       (.uncertain, again + words([.outOfTime, .serviceEnded, .superseded])),
       (.superseded, words([.superseded])),
       (.rejected, rejected + words([.noCredential, .noBundleID, .invalidRequest, .unlisted])),
-      (.suppressed, words([.noBundleID, .noCredential])),
+      (.suppressed, words([.noBundleID, .noCredential, .emitLimit])),
     ]
     return all.flatMap { status, words in words.map { (status, $0) } }
   }()
