@@ -98,6 +98,7 @@ import TestSupport
         == .array([
           .object([
             "app": .string("customer"), "environment": .string("production"), "paused": .bool(true),
+            "cause": .string("refused"),
           ])
         ]))
   }
