@@ -1,3 +1,4 @@
+internal import CSystem
 internal import Glibc
 
 /// Reads files whose path comes from a setting: keys, certificates, rule files.
