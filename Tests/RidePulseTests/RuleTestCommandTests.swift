@@ -30,7 +30,9 @@ import Testing
     (["--run", "^the arrival$"], 0, "1 test in 1 file, 0 failed", ""),
     (["--run", "receipt"], 2, "1 test in 1 file, 1 failed", ""),
     (["--run", "nothing"], 1, "", "no test of 2 files matches --run"),
-    (["--run", "("], 64, "", "--run ( is no regular expression"),
+    (["--run", "("], 64, "", "--run ( is not a regular expression of RE2: it has a ( without a )"),
+    // An engine that goes back in the text needs years for it.
+    (["--run", "((a|aa|t|h|e| |.)+)+#$"], 1, "", "no test of 2 files matches --run"),
     (["--schedules", "rules", "--run", "^the arrival"], 0, "0 failed", ""),
     (["--run", "^the arrival", "--coverage", "--threshold", "1"], 0, "rules: ", ""),
     (

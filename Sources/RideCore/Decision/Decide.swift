@@ -35,6 +35,8 @@ struct Decider {
   var alertsOnCards = 0
   /// The number of phones of each owner, counted once if cards need it.
   var phoneCounts: [PhoneOwner: Int]?
+  /// What the conditions of this decision may still cost.
+  var work = CELWork()
   /// What is kept of each rule's `if`.
   var conditions: [String: ConditionMemo]
   /// The firings that `if` withholds, and what rules remember, in this decision.

@@ -5,7 +5,7 @@ extension Decider {
   /// - Parameters:
   ///   - phone: the phone that the push is for; nil if the condition does not depend on it.
   ///   - last: what the rule remembered, as JSON; nil if it never did.
-  func condition(
+  mutating func condition(
     _ rule: CompiledRule, _ context: TemplateContext, _ phone: Phone?, last: String?
   ) -> LedgerReason? {
     guard let condition = rule.condition else { return nil }
@@ -13,11 +13,11 @@ extension Decider {
     let inputs = Condition.Inputs(
       context: context, phone: phone, defaultEnvironment: configuration.defaultEnvironment,
       last: last.map(condition.value(of:)) ?? .null, now: now)
-    return condition.failure(with: inputs)
+    return condition.failure(with: inputs, &work)
   }
 
   /// Returns why a rule does not fire as far as its `if` is concerned, if it has not fired yet.
-  func firstCondition(
+  mutating func firstCondition(
     _ rule: CompiledRule, _ context: TemplateContext, _ phone: Phone?, last: String?
   ) -> LedgerReason? {
     guard let condition = rule.condition else { return nil }

@@ -3,6 +3,11 @@ extension CELOperators {
   static func convert(
     _ value: CELValue, by function: CELFunction
   ) throws(CELFault) -> CELValue {
+    if case .string(let text) = value, text.utf8.count > CELBudget.valueLength,
+      let type = function.valueType
+    {
+      throw .unreadable(text, as: type)
+    }
     let converted: CELValue? =
       switch function {
       case .int: try int(value).map { .int($0) }
@@ -148,5 +153,20 @@ extension CELOperators {
       return (number < 0 ? "-0." : "0.") + zeros + digits
     }
     return "\(mantissa)e\(power < 0 ? "" : "+")\(power)"
+  }
+}
+
+extension CELFunction {
+  /// The type that a conversion reads from a short text; nil for other functions.
+  fileprivate var valueType: CELTypeName? {
+    switch self {
+    case .int: .int
+    case .uint: .uint
+    case .double: .double
+    case .bool: .bool
+    case .timestamp: .timestamp
+    case .duration: .duration
+    default: nil
+    }
   }
 }

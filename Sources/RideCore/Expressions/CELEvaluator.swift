@@ -7,7 +7,18 @@ package protocol CELInputs {
 extension CELProgram {
   /// Evaluates the expression: always ends, and depends on nothing but its inputs.
   package func value(with inputs: some CELInputs) throws(CELError) -> CELValue {
-    var evaluator = CELEvaluator(inputs: inputs)
+    var work = CELWork()
+    return try value(with: inputs, &work)
+  }
+
+  /// The same, as one of the evaluations of a decision.
+  ///
+  /// - Parameter work: what the evaluations of the decision may still cost together.
+  func value(
+    with inputs: some CELInputs, _ work: inout CELWork
+  ) throws(CELError) -> CELValue {
+    var evaluator = CELEvaluator(inputs: inputs, steps: CELSteps(of: work))
+    defer { work.spend(evaluator.steps) }
     return try evaluator.value(code)
   }
 }
@@ -16,9 +27,12 @@ extension CELProgram {
 struct CELEvaluator<Inputs: CELInputs> {
   private let inputs: Inputs
   private var locals: [CELValue] = []
-  private var steps = CELSteps()
+  private(set) var steps: CELSteps
 
-  init(inputs: Inputs) { self.inputs = inputs }
+  init(inputs: Inputs, steps: CELSteps) {
+    self.inputs = inputs
+    self.steps = steps
+  }
 
   mutating func value(_ code: CELCode) throws(CELError) -> CELValue {
     do {
@@ -121,7 +135,7 @@ struct CELEvaluator<Inputs: CELInputs> {
       do {
         if try bool(code, name, part) == decisive { return true }
       } catch {
-        if error.fault == .tooLong { throw error }
+        if error.fault.isOfBudget { throw error }
         failure = failure ?? error
       }
     }
@@ -139,6 +153,12 @@ struct CELEvaluator<Inputs: CELInputs> {
     switch range {
     case .list(let list): (count, element) = (list.count, list.element)
     case .map(let map):
+      do {
+        // They are sorted.
+        try steps.spend(map.count)
+      } catch {
+        throw CELError(fault: error, part: part)
+      }
       let keys = map.keys
       (count, element) = (keys.count, { keys[$0] })
     default: throw CELError(fault: .noOverload(macro.rawValue, [range.typeName]), part: part)
@@ -185,7 +205,7 @@ struct CELEvaluator<Inputs: CELInputs> {
         let macro: CELMacro = decisive ? .exists : .all
         if try holds(condition, element(index), macro, part) == decisive { return true }
       } catch {
-        if error.fault == .tooLong { throw error }
+        if error.fault.isOfBudget { throw error }
         failure = failure ?? error
       }
     }
@@ -196,13 +216,27 @@ struct CELEvaluator<Inputs: CELInputs> {
 
 /// Counts the steps of an evaluation.
 struct CELSteps {
-  private var left = CELBudget.limit
+  private let limit: Int
+  private(set) var spent = 0
+
+  init(of work: CELWork = CELWork()) { limit = min(CELBudget.limit, work.left) }
+
+  init(upTo limit: Int) { self.limit = limit }
 
   mutating func spend(_ count: Int = 1) throws(CELFault) {
-    left = left.subtractingSaturating(count)
-    if left < 0 { throw .tooLong }
+    spent = spent.addingSaturating(count)
+    if spent > limit { throw limit < CELBudget.limit ? .decisionTooLong : .tooLong }
   }
 
   /// Spends what work on a text of this size costs.
   mutating func spend(bytes: Int) throws(CELFault) { try spend(bytes / 64) }
+}
+
+/// What the evaluations of one decision may still cost together.
+struct CELWork {
+  private(set) var left = CELBudget.decision
+
+  mutating func spend(_ steps: CELSteps) {
+    left = max(0, left.subtractingSaturating(min(steps.spent, CELBudget.limit)))
+  }
 }

@@ -19,6 +19,11 @@ package enum CELFault: Error, Hashable, Sendable {
   case badPattern(String)
   /// The expression needs more steps than are allowed.
   case tooLong
+  /// All expressions of the decision together need more steps than are allowed.
+  case decisionTooLong
+
+  /// Whether nothing more may be evaluated.
+  var isOfBudget: Bool { self == .tooLong || self == .decisionTooLong }
 
   /// What is wrong, after the text of the expression's part.
   var description: String {
@@ -37,6 +42,8 @@ package enum CELFault: Error, Hashable, Sendable {
     case .unknownZone(let zone): "unknown time zone \(zone.quotedBrief)"
     case .badPattern(let why): why
     case .tooLong: "more than \(CELBudget.limit) steps"
+    case .decisionTooLong:
+      "the conditions of this ride's rules need more than \(CELBudget.decision) steps together"
     }
   }
 }
@@ -70,6 +77,10 @@ package struct CELProblem: Error, Hashable, Sendable {
 enum CELBudget {
   /// The steps of an evaluation: one for each part, each element and each 64 bytes of text.
   static let limit = 50_000
+  /// The steps of all evaluations of a decision.
+  static let decision = 1_000_000
+  /// The longest text that can be a number, a time or a duration, in bytes.
+  static let valueLength = 1000
   /// The size of an expression, in Unicode scalars.
   static let length = 10_000
   /// How deep an expression may be nested.

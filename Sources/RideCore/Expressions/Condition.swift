@@ -63,9 +63,11 @@ package struct Condition: Hashable, Sendable {
   }
 
   /// Returns why the rule does not fire; nil if the condition holds.
-  func failure(with inputs: Inputs) -> LedgerReason? {
+  ///
+  /// - Parameter work: what the conditions of the decision may still cost together.
+  func failure(with inputs: Inputs, _ work: inout CELWork) -> LedgerReason? {
     do {
-      switch try program.value(with: inputs) {
+      switch try program.value(with: inputs, &work) {
       case .bool(true): return nil
       case .bool(false): return .conditionFalse
       case let other:

@@ -3,10 +3,10 @@
 /// It is a machine that is in several states at once, so it never goes back in the text: no pattern
 /// and no text can make it slow. Groups are not captured, because CEL only asks whether there is a
 /// match.
-struct LinearRegex: Sendable {
+package struct LinearRegex: Sendable {
   /// What is wrong with a pattern.
-  struct Mistake: Error {
-    let text: String
+  package struct Mistake: Error {
+    package let text: String
 
     /// - Parameter text: may quote any character of the pattern; a line break becomes a space.
     init(text: String) { self.text = text.brief(bytes: 120) }
@@ -29,19 +29,28 @@ struct LinearRegex: Sendable {
 
   /// The largest number of instructions.
   static let limit = 2000
+  /// The largest number of parts that are written one after another: a repetition of nothing has no
+  /// instruction, and can still be repeated a thousand times a thousand times.
+  static let writingLimit = 20_000
 
   let program: [Instruction]
 
-  init(_ pattern: String) throws(Mistake) {
+  package init(_ pattern: String) throws(Mistake) {
     let node = try RegexParser.parse(pattern)
     var builder = RegexBuilder()
     try builder.append(node)
     program = builder.program + [.match]
   }
 
+  /// Returns whether the pattern matches anywhere in a text of a person's own.
+  package func isFound(in text: String) -> Bool {
+    var steps = CELSteps(upTo: .max)
+    return (try? isFound(in: text, &steps)) ?? false
+  }
+
   /// Returns whether the pattern matches anywhere in a text.
   func isFound(in text: String, _ steps: inout CELSteps) throws(CELFault) -> Bool {
-    try steps.spend(bytes: text.utf8.count + program.count)
+    try steps.spend(bytes: text.utf8.count + program.count * 8)
     var search = Search(program, Array(text.unicodeScalars))
     return try search.run(&steps)
   }
@@ -53,6 +62,8 @@ private struct Search {
   private let text: [Unicode.Scalar]
   /// The position at which a state was last reached, by instruction.
   private var reached: [Int]
+  /// The instructions that were looked at since steps were last spent for them.
+  private var work = 0
 
   init(_ program: [LinearRegex.Instruction], _ text: [Unicode.Scalar]) {
     self.program = program
@@ -67,10 +78,13 @@ private struct Search {
       // A match may start anywhere.
       if reach(0, at: position, &current) { return true }
       if position == text.count { return false }
-      try steps.spend(1 + current.count / 16)
+      try steps.spend(1 + work / 16)
+      work = 0
       following.removeAll(keepingCapacity: true)
       for place in current {
-        guard case .scalar(let set) = program[place], set.contains(text[position]) else { continue }
+        guard case .scalar(let set) = program[place] else { continue }
+        work += set.cost
+        guard set.contains(text[position]) else { continue }
         if reach(place + 1, at: position + 1, &following) { return true }
       }
       swap(&current, &following)
@@ -82,6 +96,7 @@ private struct Search {
   private mutating func reach(_ start: Int, at position: Int, _ states: inout [Int]) -> Bool {
     var open = [start]
     while let place = open.popLast() {
+      work += 1
       if reached[place] == position { continue }
       reached[place] = position
       switch program[place] {
@@ -117,8 +132,11 @@ private struct Search {
 /// Writes the machine of a pattern.
 private struct RegexBuilder {
   private(set) var program: [LinearRegex.Instruction] = []
+  private var written = 0
 
   mutating func append(_ node: RegexNode) throws(LinearRegex.Mistake) {
+    written += 1
+    if written > LinearRegex.writingLimit { throw LinearRegex.Mistake(text: "is too large") }
     switch node {
     case .empty: break
     case .scalar(let set): try emit(.scalar(set))
@@ -172,6 +190,9 @@ struct ScalarSet: Sendable {
   var ranges: [ClosedRange<UInt32>]
   var isNegated = false
   var ignoresCase = false
+
+  /// What a look at it costs, in instructions.
+  var cost: Int { 1 + ranges.count / 4 + (ignoresCase ? 8 : 0) }
 
   static let word = ScalarSet(ranges: [48...57, 65...90, 95...95, 97...122])
   static let digit = ScalarSet(ranges: [48...57])

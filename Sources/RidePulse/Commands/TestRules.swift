@@ -51,8 +51,8 @@ enum TestRules: Command {
     }
     var report = TestReport()
     for file in files {
-      let tests = try file.tests.filter { test in
-        try pattern.map { try $0.firstMatch(in: test.name) != nil } ?? true
+      let tests = file.tests.filter { test in
+        pattern?.isFound(in: test.name) ?? true
       }
       report.run(tests, of: file)
     }
@@ -78,12 +78,11 @@ enum TestRules: Command {
     return report.hasFailed ? .foundProblems : .done
   }
 
-  private static func regex(_ text: String, _ arguments: Arguments) throws -> Regex<AnyRegexOutput>
-  {
+  private static func regex(_ text: String, _ arguments: Arguments) throws -> LinearRegex {
     do {
-      return try Regex(text)
+      return try LinearRegex(text)
     } catch {
-      throw arguments.error("--run \(text) is no regular expression: \(error)")
+      throw arguments.error("--run \(text) is not a regular expression of RE2: it \(error.text)")
     }
   }
 
