@@ -82,13 +82,12 @@ final class HTTPExchange {
     }
     let server = unsafe Unmanaged<HTTPServer.Context>.fromOpaque(context).takeUnretainedValue()
     guard let path = unsafe path, let method = unsafe method else { return .NO }
-    let request = unsafe HTTPRequest(
-      method: String(cString: method), path: String(cString: path),
-      query: decoded(values(of: connection, .GET_ARGUMENT_KIND)),
-      headers: Dictionary(
-        values(of: connection, .HEADER_KIND).map { ($0.lowercased(), $1) }
-      ) { $1 },
-      body: exchange.body)
+    let query = unsafe values(of: connection, .GET_ARGUMENT_KIND)
+    let headers = unsafe values(of: connection, .HEADER_KIND).map { ($0.0.lowercased(), $0.1) }
+    var request = unsafe HTTPRequest(
+      method: String(cString: method), path: String(cString: path), query: decoded(query),
+      headers: Dictionary(headers) { $1 }, body: exchange.body)
+    request.fault = fault(ofHeaders: headers.map(\.0)) ?? fault(ofQuery: query)
     // A health check is answered even if other requests are refused.
     let isVital = AdminServer.vitalPaths.contains(request.path)
     let response =
@@ -170,24 +169,40 @@ final class HTTPExchange {
     }
   }
 
+  /// Returns why the length of a body is not known: a proxy may read another one.
+  private static func fault(ofHeaders names: [String]) -> String? {
+    let lengths = names.count { $0 == "content-length" }
+    if lengths > 1 { return "Content-Length is there \(lengths) times" }
+    if lengths == 1, names.contains("transfer-encoding") {
+      return "Content-Length and Transfer-Encoding are both there"
+    }
+    return nil
+  }
+
+  /// Returns the parameter that has a NUL.
+  private static func fault(ofQuery values: [(String, String)]) -> String? {
+    values.first { $0.1.contains("%00") || $0.0.contains("%00") }
+      .map { "the parameter \($0.0) has %00" }
+  }
+
   /// Decodes query parameters; one that is not UTF-8 with percent-encoding stays as it was sent.
-  private static func decoded(_ values: [String: String]) -> [String: String] {
+  private static func decoded(_ values: [(String, String)]) -> [String: String] {
     func text(_ raw: String) -> String { PercentEncoding.decoded(raw.utf8) ?? raw }
-    return Dictionary(values.map { (text($0), text($1)) }) { first, _ in first }
+    return Dictionary(values.map { (text($0), text($1)) }) { _, last in last }
   }
 
   private static func values(
     of connection: OpaquePointer, _ kind: MHD_ValueKind
-  ) -> [String: String] {
-    var values: [String: String] = [:]
+  ) -> [(String, String)] {
+    var values: [(String, String)] = []
     unsafe withUnsafeMutablePointer(to: &values) { pointer in
       unsafe _ = MHD_get_connection_values(
         connection, kind,
         { context, _, name, value in
           guard let name = unsafe name, let value = unsafe value, let context = unsafe context
           else { return .YES }
-          let values = unsafe context.assumingMemoryBound(to: [String: String].self)
-          unsafe values.pointee[String(cString: name)] = String(cString: value)
+          let values = unsafe context.assumingMemoryBound(to: [(String, String)].self)
+          unsafe values.pointee.append((String(cString: name), String(cString: value)))
           return .YES
         }, UnsafeMutableRawPointer(pointer))
     }

@@ -60,7 +60,8 @@ package struct Route: Sendable {
 
 enum PercentEncoding {
   /// Returns the text that bytes such as `a%2Fb` encode; nil if `%` is not followed by two
-  /// hexadecimal digits, or if the result is not UTF-8.
+  /// hexadecimal digits, if the result is not UTF-8, or if it has a NUL, which Postgres stores in no
+  /// text.
   static func decoded(_ bytes: some Sequence<UInt8>) -> String? {
     var decoded: [UInt8] = []
     var rest = bytes.makeIterator()
@@ -72,6 +73,7 @@ enum PercentEncoding {
       guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else {
         return nil
       }
+      if high == 0, low == 0 { return nil }
       decoded.append(high * 16 + low)
     }
     return String(validating: decoded, as: UTF8.self)
@@ -98,6 +100,8 @@ package struct HTTPRequest: Sendable {
   package var query: [String: String] = [:]
   /// The header fields, by names in lower case.
   package var headers: [String: String]
+  /// Why the request has no meaning, such as two lengths of its body; nil if it has one.
+  package var fault: String?
   package var body: [UInt8]
 }
 

@@ -6,6 +6,10 @@ import SystemSupport
 @main
 enum RidePulseMain {
   static func main() async {
+    if let problem = OpenFileLimit.problem() {
+      Terminal.printError("ridepulse: \(problem)")
+      _exit(ExitStatus.failed.rawValue)
+    }
     ProcessSecrecy.forbidMemoryDumps()
     // Before a second thread allocates. Two: the threads of a service rarely allocate at one time.
     ProcessMemory.limitHeaps(to: 2)

@@ -112,6 +112,23 @@ import Testing
     }
   }
 
+  @Test func `A21: a NUL, and two lengths of one body, are refused`() async throws {
+    try await Stage.run { stage in
+      let (server, client) = try await APIClient.serve(stage.environment)
+      defer { server.stop() }
+      let parameter = try client.get("/v1/deliveries?after=%00")
+      #expect(parameter.status == 400 && parameter.text.contains("the parameter after has %00"))
+      let path = try client.get("/v1/rides/a%00b/explain")
+      #expect(path.status == 400 && path.code == "invalid_path")
+      let lengths = ["--header", "Content-Length: 2", "--header", "content-length: 3"]
+      let twice = try client.ask("/v1/events", ["--data-binary", "{}"] + lengths)
+      #expect(twice.status == 400, "\(twice)")
+      let chunked = ["--header", "Content-Length: 2", "--header", "Transfer-Encoding: chunked"]
+      let both = try client.ask("/v1/events", ["--data-binary", "{}"] + chunked)
+      #expect(both.status == 400, "\(both)")
+    }
+  }
+
   @Test func `Refusals are JSON below /v1 and plain text elsewhere`() async throws {
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(stage.environment)

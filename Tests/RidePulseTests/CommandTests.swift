@@ -4,6 +4,18 @@ import Testing
 import TestSupport
 
 @Suite("The command line") struct CommandTests {
+  @Test(arguments: ["check", "serve", "--version"])
+  func `A16: too few open files are an error, not a trap`(word: String) throws {
+    let result = try Command.run(
+      "/bin/bash", ["-c", "ulimit -n 12; exec \(try Command.ridepulse) \(word)"],
+      ["RIDEPULSE_SCHEDULES": Stage.rules])
+    #expect(result.status == 1)
+    #expect(
+      result.errors
+        == "ridepulse: at most 12 files may be open, 64 are needed: raise the limit with "
+        + "ulimit -n 1024, or LimitNOFILE= of the unit\n")
+  }
+
   /// Words, environment, exit status, and parts of the one line on standard error.
   private static let mistakes: [([String], [String: String], Int32, [String])] = [
     (["sevre"], [:], 64, ["unknown command sevre", "did you mean serve?"]),

@@ -50,7 +50,24 @@ struct CardDecoder {
     return diagnostics.problems.count == before && type != nil ? card : nil
   }
 
+  /// Names that the generated source uses: a type of such a name would hide what it needs.
+  private static let takenNames: Set<String> = [
+    "Activity", "ActivityAttributes", "ActivityKit", "Any", "Array", "Bool", "CodingKey",
+    "CodingKeys", "Codable", "ContentState", "Date", "Decodable", "Decoder", "Dictionary", "Double",
+    "Encodable", "Encoder", "Equatable", "Float", "Foundation", "Hashable", "Identifiable", "Int",
+    "Int64", "Never", "Optional", "Protocol", "Self", "Sendable", "Set", "String", "Swift",
+    "TimeInterval",
+    "Type", "UInt64", "URL", "UUID", "Void",
+  ]
+
   private func typeName(_ field: Field) -> String? {
+    if let text = field.node.string, Self.takenNames.contains(text) {
+      diagnostics.report(
+        field.node.location, "\(text) as \(field.name)",
+        expected: "the name of a type of the app, such as RideAttributes: Swift or ActivityKit has "
+          + "one of this name")
+      return nil
+    }
     if let text = field.node.string, let first = text.first, first.isLetter || first == "_",
       text.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." })
     {
