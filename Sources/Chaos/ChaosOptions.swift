@@ -64,7 +64,7 @@ struct ChaosOptions {
                              reassign               rides change their driver during outages
                              decisions              rides crash or stall their decision
                              hour                   Postgres' clock goes back an hour while a
-                                                    killed node holds rides
+                                                    killed node holds rides; only with --only hour
                              handover               phones are signed out or change their owner
                              triggers               an app's trigger updates its row again
                              locales                phones and rides of unusual locales and zones
@@ -107,6 +107,7 @@ struct ChaosOptions {
     }
     if !only.isEmpty { without.formUnion(Set(Part.allCases).subtracting(only)) }
     if debugBuild == nil { without.insert(.decisions) }
+    if !only.contains(.hour) { without.insert(.hour) }
     guard failovers != nil, let other = given.subtracting(Self.ofFailovers.union(Self.shared)).min()
     else { return }
     throw UsageError(text: "\(other) does not apply to a run with failovers; leave it out")

@@ -32,8 +32,9 @@ struct ChaosOptionsTests {
     #expect(options.without == Set(ChaosOptions.Part.allCases).subtracting([.kill, .triggers]))
   }
 
-  @Test func `decisions need a debug build`() throws {
-    #expect(try ChaosOptions([]).without == [.decisions])
-    #expect(try ChaosOptions(["--debug-build", "ridepulse"]).without == [])
+  @Test func `decisions need a debug build, and an hour its own run`() throws {
+    #expect(try ChaosOptions([]).without == [.decisions, .hour])
+    #expect(try ChaosOptions(["--debug-build", "ridepulse"]).without == [.hour])
+    #expect(try !ChaosOptions(["--only", "hour"]).without.contains(.hour))
   }
 }
