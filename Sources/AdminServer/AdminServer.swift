@@ -58,10 +58,10 @@ package final class AdminServer: Sendable {
   private static func answer(
     _ request: HTTPRequest, token: String?, isLoopback: Bool, _ routes: [Route]
   ) async -> HTTPResponse {
-    if let fault = request.fault { return .text(400, fault) }
+    if let fault = request.fault { return fault.response(below: request.path) }
     guard let parts = Route.parts(of: request.path) else {
       return .text(
-        400, "the path is not UTF-8 with percent-encoding, or has %00; encode each part of it")
+        400, "the path is not UTF-8 with percent-encoding; encode each part of it")
     }
     let found = routes.compactMap { route in route.parameters(of: parts).map { (route, $0) } }
     guard let (route, parameters) = found.first(where: { $0.0.method == request.method }) else {
@@ -72,6 +72,7 @@ package final class AdminServer: Sendable {
     if isGuarded, let refusal = refusal(of: request, token: token) { return refusal }
     var request = request
     request.parameters = parameters
+    if let fault = request.nul { return fault.response(below: request.path) }
     return await route.handler(request)
   }
 

@@ -87,7 +87,7 @@ final class HTTPExchange {
     var request = unsafe HTTPRequest(
       method: String(cString: method), path: String(cString: path), query: decoded(query),
       headers: Dictionary(headers) { $1 }, body: exchange.body)
-    request.fault = fault(ofHeaders: headers.map(\.0)) ?? fault(ofQuery: query)
+    request.fault = fault(ofHeaders: headers.map(\.0))
     // A health check is answered even if other requests are refused.
     let isVital = AdminServer.vitalPaths.contains(request.path)
     let response =
@@ -170,19 +170,16 @@ final class HTTPExchange {
   }
 
   /// Returns why the length of a body is not known: a proxy may read another one.
-  private static func fault(ofHeaders names: [String]) -> String? {
+  private static func fault(ofHeaders names: [String]) -> APIError? {
     let lengths = names.count { $0 == "content-length" }
-    if lengths > 1 { return "Content-Length is there \(lengths) times" }
+    if lengths > 1 {
+      return APIError(.invalidRequest, "Content-Length is there \(lengths) times")
+    }
     if lengths == 1, names.contains("transfer-encoding") {
-      return "Content-Length and Transfer-Encoding are both there"
+      return APIError(
+        .invalidRequest, "Content-Length and Transfer-Encoding are both there")
     }
     return nil
-  }
-
-  /// Returns the parameter that has a NUL.
-  private static func fault(ofQuery values: [(String, String)]) -> String? {
-    values.first { $0.1.contains("%00") || $0.0.contains("%00") }
-      .map { "the parameter \($0.0) has %00" }
   }
 
   /// Decodes query parameters; one that is not UTF-8 with percent-encoding stays as it was sent.

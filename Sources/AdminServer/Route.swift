@@ -60,8 +60,7 @@ package struct Route: Sendable {
 
 enum PercentEncoding {
   /// Returns the text that bytes such as `a%2Fb` encode; nil if `%` is not followed by two
-  /// hexadecimal digits, if the result is not UTF-8, or if it has a NUL, which Postgres stores in no
-  /// text.
+  /// hexadecimal digits, or if the result is not UTF-8.
   static func decoded(_ bytes: some Sequence<UInt8>) -> String? {
     var decoded: [UInt8] = []
     var rest = bytes.makeIterator()
@@ -73,7 +72,6 @@ enum PercentEncoding {
       guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else {
         return nil
       }
-      if high == 0, low == 0 { return nil }
       decoded.append(high * 16 + low)
     }
     return String(validating: decoded, as: UTF8.self)
@@ -101,8 +99,14 @@ package struct HTTPRequest: Sendable {
   /// The header fields, by names in lower case.
   package var headers: [String: String]
   /// Why the request has no meaning, such as two lengths of its body; nil if it has one.
-  package var fault: String?
+  package var fault: APIError?
   package var body: [UInt8]
+
+  /// The refusal of a parameter with a NUL, which Postgres stores in no text; nil if there is none.
+  var nul: APIError? {
+    let named = (Array(parameters) + Array(query)).first { $0.value.utf8.contains(0) }
+    return named.map { APIError(.invalidValue, "\($0.key) has %00", field: $0.key) }
+  }
 }
 
 package struct HTTPResponse: Sendable {

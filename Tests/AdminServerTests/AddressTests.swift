@@ -21,7 +21,7 @@ import Testing
       ("/v1/rides/{id}/explain", "/v1/rides/r1", nil), ("/healthz", "/healthz", [:]),
       ("/healthz", "/healthz/", nil), ("/", "/", [:]), ("/", "/x", nil),
       ("/v1/rides/{id}", "/v1/rides/a%2Fb%20%C3%A4", ["id": "a/b ä"]),
-      ("/v1/{app}/{token}", "/v1/a%2f%2F/%01", ["app": "a//", "token": "\u{1}"]),
+      ("/v1/{app}/{token}", "/v1/a%2f%2F/%00", ["app": "a//", "token": "\u{0}"]),
       ("/healthz", "/%68ealthz", [:]),
     ] as [(String, String, [String: String]?)])
   func `a path is a route's or not`(
@@ -31,8 +31,8 @@ import Testing
     #expect(Route("GET", route) { _ in .text(200, "") }.parameters(of: parts) == parameters)
   }
 
-  @Test(arguments: ["/%FF", "/%", "/%4", "/%4x", "/a%C3", "/%ED%A0%80", "/v1/a%00b"])
-  func `a path that is not percent-encoded UTF-8, or has a NUL, has no parts`(path: String) {
+  @Test(arguments: ["/%FF", "/%", "/%4", "/%4x", "/a%C3", "/%ED%A0%80"])
+  func `a path that is not percent-encoded UTF-8 has no parts`(path: String) {
     #expect(Route.parts(of: path) == nil)
   }
 }

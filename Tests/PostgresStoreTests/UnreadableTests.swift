@@ -42,7 +42,7 @@ import Testing
     return claim.rides.map(\.claim.rideID).sorted()
   }
 
-  @Test func `R38: they hold up no other, are tried thrice, parked with their reason, and listed`()
+  @Test func `R38: they hold up no other, and are parked with their reason, at once or the third time`()
     async throws
   {
     try await session.script(
@@ -66,7 +66,8 @@ import Testing
       try await session.value("select unread from ridepulse.agenda where ride_id = 'once'") == "0")
     let parked = "select string_agg(ride_id, ' ' order by ride_id) from ridepulse.parked"
     for _ in 1...2 {
-      #expect(try await session.value(parked) == nil)
+      // What is too large is so for every node; another version may read a memo.
+      #expect(try await session.value(parked) == "attributes data")
       // Leased until the lease ends, so that they are not claimed again at once.
       #expect(try await claim() == [])
       try await session.script("update ridepulse.agenda set leased_until = now()")
@@ -104,10 +105,6 @@ import Testing
           from generate_series(1, 20)))), ('large', 'e', jsonb_build_object('x', repeat('b', 900000)))
       """, timeout: .seconds(120))
     #expect(try await claim() == ["good", "large"])
-    for _ in 1...2 {
-      try await session.script("update ridepulse.agenda set leased_until = now() where unread > 0")
-      #expect(try await claim() == [])
-    }
     let parked =
       "select string_agg(ride_id || ': ' || reason, ', ' order by ride_id) from ridepulse.parked"
     let words = try await session.value(parked) ?? ""

@@ -123,6 +123,11 @@ private struct ErrorCase: CustomTestStringConvertible, Sendable {
           try fixture.api.get("/v1/rides/\(id)/explain"), "GET", APIFixture.explain)
       }
     },
+    ErrorCase(code: "invalid_request") { fixture in
+      let lengths = ["--header", "Content-Length: 2", "--header", "content-length: 3"]
+      let answer = try fixture.api.ask("/v1/events", ["--data-binary", "{}"] + lengths)
+      return [fixture.expectDocumented(answer, "POST", "/v1/events")]
+    },
     ErrorCase(code: "wrong_state") { fixture in
       let arrived = #"{"event": "driver_arrived", "ride_id": "r1"}"#
       let absent = try fixture.api.post("/v1/events", arrived)

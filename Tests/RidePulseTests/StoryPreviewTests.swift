@@ -48,6 +48,44 @@ import Testing
     #expect(result.errors.contains(message), "\(result.errors)")
   }
 
+  /// The stories of `docs/shipped-rules.md`.
+  private static let shipped = [
+    "normal", "no-driver", "driver-cancels", "no-show", "customer-cancels", "long-stop",
+  ]
+
+  @Test(arguments: shipped)
+  func `U11: docs/shipped-rules.md has the alerts that its command prints`(name: String) throws {
+    let page = try String(contentsOfFile: Project.path("docs/shipped-rules.md"), encoding: .utf8)
+    let start = try #require(page.range(of: "<!-- story: \(name) -->\n"))
+    let table = page[start.upperBound...].components(separatedBy: "<!-- end -->")[0]
+    // Without the column of a customer whose app started a card.
+    let documented = table.split(separator: "\n").dropFirst(2).flatMap { line in
+      let cells = line.components(separatedBy: " | ")
+      return cells.indices.filter { $0 == 2 || $0 == 4 }.flatMap { index in
+        cells[index].matches(of: /\*\*(.+?)\*\*( [^(<|]+)?/).map { match in
+          "\(match.1)\(match.2 ?? "")".trimmingCharacters(in: .whitespaces)
+        }
+      }
+    }
+    let printed = try Command.ridepulse([
+      "preview", "--story", Project.path("docs/stories/\(name).yaml"), "--format", "json",
+      "--schedules", Project.path("schedules"),
+    ])
+    #expect(printed.status == 0, "\(printed.errors)")
+    let shown = printed.output.split(separator: "\n").flatMap { line -> [String] in
+      guard let row = JSONValue(json: line.utf8), case .array(let texts)? = row.value(at: ["texts"])
+      else { return [] }
+      return texts.compactMap { text in
+        guard case .array(let languages)? = text.value(at: ["languages"]),
+          languages.contains(.string("en")), case .string(let title)? = text.value(at: ["title"])
+        else { return nil }
+        guard case .string(let body)? = text.value(at: ["body"]) else { return title }
+        return "\(title) \(body)"
+      }
+    }
+    #expect(!shown.isEmpty && documented.sorted() == shown.sorted())
+  }
+
   @Test func `The page has each language, right to left too, and no script`() throws {
     let result = try Command.ridepulse(Self.story + Self.rules + ["--format", "html"])
     let html = result.output

@@ -91,7 +91,7 @@ import Testing
 
   private func story(_ plain: Scenario, _ column: Column) -> Story {
     let invented = InventedRide(for: rules, at: plain.start)
-    var scenario = invented.completed(plain, withCards: false)
+    var scenario = invented.filled(invented.completed(plain, withCards: false))
     for index in scenario.view.phones.indices { scenario.view.phones[index].locale = "en" }
     if column == .customerWithCard,
       let phone = scenario.view.phones.first(where: { $0.app == .customer })

@@ -12,6 +12,8 @@ package struct APIError: Error, Hashable, Sendable {
     case invalidIdempotencyKey = "invalid_idempotency_key"
     /// The path is not UTF-8 with percent-encoding.
     case invalidPath = "invalid_path"
+    /// Programs on the way may understand the request differently.
+    case invalidRequest = "invalid_request"
     case unauthorized
     /// The service has no token configured, so that every writing call is refused.
     case forbidden
@@ -50,7 +52,7 @@ package struct APIError: Error, Hashable, Sendable {
 
     package var status: Int {
       switch self {
-      case .invalidJSON, .invalidIdempotencyKey, .invalidPath: 400
+      case .invalidJSON, .invalidIdempotencyKey, .invalidPath, .invalidRequest: 400
       case .unauthorized: 401
       case .forbidden: 403
       case .notFound, .unknownRide, .notRecorded: 404
@@ -94,6 +96,17 @@ package struct APIError: Error, Hashable, Sendable {
   }
 }
 
+extension APIError {
+  /// Returns the response to a request of the path: JSON below `/v1`, plain text elsewhere.
+  func response(below path: String) -> HTTPResponse {
+    Self.isOfAPI(path) ? response : .text(code.status, message)
+  }
+
+  fileprivate static func isOfAPI(_ path: String) -> Bool {
+    path == "/v1" || path.hasPrefix("/v1/")
+  }
+}
+
 extension HTTPResponse {
   package static func json(_ status: Int, _ value: JSONValue) -> HTTPResponse {
     .json(status, String(decoding: value.json, as: UTF8.self))
@@ -110,8 +123,7 @@ extension HTTPResponse {
   ///
   /// A plain-text refusal by code that does not depend on the API becomes a JSON error under `/v1`.
   func inForm(of path: String) -> HTTPResponse {
-    let isOfAPI = path == "/v1" || path.hasPrefix("/v1/")
-    guard isOfAPI, status >= 400, contentType.hasPrefix("text/plain"),
+    guard APIError.isOfAPI(path), status >= 400, contentType.hasPrefix("text/plain"),
       let code = APIError.Code.ofTransport.first(where: { $0.status == status })
     else { return self }
     let text = String(decoding: body, as: UTF8.self)

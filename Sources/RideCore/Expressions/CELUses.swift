@@ -6,6 +6,13 @@ package struct CELUse: Hashable, Sendable {
   /// A value with which a comparison holds; nil if the value is compared with nothing that is
   /// written out.
   var fitting: JSONValue?
+  /// What `has()` asks for, if that is how it is read.
+  var presence: Presence?
+
+  /// Whether the expression asks for a value to be there, `has(x)`, or not, `!has(x)`.
+  enum Presence: Hashable, Sendable {
+    case present, absent
+  }
 }
 
 extension CELProgram {
@@ -18,10 +25,12 @@ extension CELCode {
     if let use { return [use] }
     switch self {
     case .constant, .variable, .local, .hasVariable: return []
+    case .unary(.not, .hasField(let code, let name, let part), _):
+      return CELCode.field(code, name, part: part).uses(asking: .absent)
     case .field(let code, _, _), .unary(_, let code, _), .matches(let code, _, _):
       return code.uses
     case .hasField(let code, let name, let part):
-      return CELCode.field(code, name, part: part).uses
+      return CELCode.field(code, name, part: part).uses(asking: .present)
     case .binary(let function, let left, let right, _):
       if let use = left.use { return [use.compared(by: function, with: right)] + right.uses }
       return left.uses + right.uses
@@ -33,6 +42,12 @@ extension CELCode {
       return condition.uses + first.uses + second.uses
     case .each(_, let range, let body, _): return range.uses + body.flatMap(\.uses)
     }
+  }
+
+  private func uses(asking presence: CELUse.Presence) -> [CELUse] {
+    guard var use else { return uses }
+    use.presence = presence
+    return [use]
   }
 
   /// What it reads, if it is no more than a path of names.

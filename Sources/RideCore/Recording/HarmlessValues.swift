@@ -149,7 +149,7 @@ extension RuleSet {
   /// The names on the paths that texts and conditions read.
   fileprivate var namedFields: Set<String> {
     var names: Set<String> = []
-    for placeholder in placeholders {
+    for (placeholder, _) in rules.flatMap(\.shownValues) {
       switch placeholder.source {
       case .attributes(let path), .eventData(let path): names.formUnion(path)
       default: continue

@@ -1,61 +1,88 @@
 /// Invents plausible values for the attributes and event data that rules name.
+///
+/// What a rule wants to be absent (`!has(x)`) is left out, unless another rule cannot do without it.
 struct InventedValues {
-  let rules: RuleSet
-  let pickup: Timestamp
+  private let pickup: Timestamp
+  private let states: Set<String>
+  private let ofRide: [Use]
+  private let data: [Use]
+
+  init(rules: RuleSet, pickup: Timestamp) {
+    self.pickup = pickup
+    states = rules.activeStates.union(rules.finalStates)
+    ofRide = Self.invented(
+      rules.rules.map { rule in
+        rule.uses { if case .attributes(let path) = $0 { path } else { nil } }
+          + (rule.condition?.uses.attributes ?? []).map(Use.init)
+      })
+    data = Self.invented(
+      rules.rules.map { rule in
+        rule.uses { if case .eventData(let path) = $0 { path } else { nil } }
+          + (rule.condition?.uses.eventData ?? []).map(Use.init)
+      })
+  }
 
   /// Returns the attributes that the rules name: what is known of the driver, or all others.
   func attributes(ofDriver: Bool) -> [String: JSONValue] {
-    var values: [String: JSONValue] = [:]
-    func isWanted(_ path: [String]) -> Bool {
-      path.first.map(Self.isOfDriver) == ofDriver
-    }
-    for placeholder in rules.placeholders {
-      guard case .attributes(let path) = placeholder.source, isWanted(path) else { continue }
-      add(path, placeholder.filters, to: &values)
-    }
-    for use in rules.rules.compactMap(\.condition).flatMap(\.uses.attributes)
-    where isWanted(use.path) {
-      add(use.path, fitting: use.fitting, to: &values)
-    }
-    return values
+    values(ofRide) { Self.isOfDriver($0) == ofDriver }
   }
 
   /// Returns the data of every event that the rules name; IDs of people are left to the story.
   func eventData() -> [String: JSONValue] {
+    values(data) { !$0.hasSuffix("_id") }
+  }
+
+  /// A value that a rule reads.
+  fileprivate struct Use {
+    var path: [String]
+    var filters: [Filter] = []
+    /// The declared type of the card's field that shows it.
+    var type: FieldType?
+    /// A value with which a condition holds.
+    var fitting: JSONValue?
+    var presence: CELUse.Presence?
+
+    /// Whether a value of another type could not be shown.
+    var determinesType: Bool {
+      type != nil || filters.contains { $0.isOfTime || $0.number != nil }
+    }
+  }
+
+  /// Returns what needs a value, of the uses of each rule.
+  private static func invented(_ uses: [[Use]]) -> [Use] {
+    var absent: Set<[String]> = []
+    var needed: Set<[String]> = []
+    for uses in uses {
+      let asked = uses.filter { $0.presence != nil }.map(\.path)
+      absent.formUnion(uses.filter { $0.presence == .absent }.map(\.path))
+      needed.formUnion(uses.map(\.path).filter { path in !asked.contains { path.starts(with: $0) } })
+    }
+    let leftOut = absent.filter { path in !needed.contains { $0.starts(with: path) } }
+    return uses.flatMap(\.self).filter { use in !leftOut.contains { use.path.starts(with: $0) } }
+  }
+
+  private func values(
+    _ uses: [Use], where isWanted: (String) -> Bool
+  ) -> [String: JSONValue] {
     var values: [String: JSONValue] = [:]
-    func isWanted(_ path: [String]) -> Bool {
-      path.first.map { !$0.hasSuffix("_id") } ?? false
-    }
-    for placeholder in rules.placeholders {
-      guard case .eventData(let path) = placeholder.source, isWanted(path) else { continue }
-      add(path, placeholder.filters, to: &values)
-    }
-    for use in rules.rules.compactMap(\.condition).flatMap(\.uses.eventData)
-    where isWanted(use.path) {
-      add(use.path, fitting: use.fitting, to: &values)
+    for use in uses {
+      guard let key = use.path.first, isWanted(key) else { continue }
+      add(use, at: use.path, to: &values)
     }
     return values
   }
 
   /// Adds the value of a path, unless there is one whose type is more certain.
-  ///
-  /// - Parameter fitting: a value with which a condition holds.
-  private func add(
-    _ path: [String], _ filters: [Filter] = [], fitting: JSONValue? = nil,
-    to values: inout [String: JSONValue]
-  ) {
+  private func add(_ use: Use, at path: [String], to values: inout [String: JSONValue]) {
     guard let key = path.first else { return }
     let rest = path.dropFirst()
     if rest.isEmpty {
-      // Of two placeholders with one path, the one with a filter determines the value's type.
-      if values[key] == nil || filters.contains(where: \.determinesType) {
-        values[key] = value(of: key, filters, fitting)
-      }
+      if values[key] == nil || use.determinesType { values[key] = value(of: key, use) }
       return
     }
     var inner: [String: JSONValue] = [:]
     if case .object(let members)? = values[key] { inner = members }
-    add(Array(rest), filters, fitting: fitting, to: &inner)
+    add(use, at: Array(rest), to: &inner)
     values[key] = .object(inner)
   }
 
@@ -75,21 +102,64 @@ struct InventedValues {
     "cancel_reason": .string("The car has broken down"), "currency": .string("EUR"),
   ]
 
-  private func value(
-    of name: String, _ filters: [Filter], _ fitting: JSONValue?
-  ) -> JSONValue {
-    if filters.contains(where: \.isOfTime) { return .integer(pickup.epochSeconds) }
-    if let number = filters.compactMap(\.number).first { return number }
-    if let fitting { return fitting }
+  private func value(of name: String, _ use: Use) -> JSONValue {
+    let value = untyped(name, use)
+    guard let type = use.type else { return value }
+    return type.converted(value, states: states) ?? sample(of: type, named: name)
+  }
+
+  private func untyped(_ name: String, _ use: Use) -> JSONValue {
+    if use.filters.contains(where: \.isOfTime) { return .integer(pickup.epochSeconds) }
+    if let number = use.filters.compactMap(\.number).first { return number }
+    if let fitting = use.fitting { return fitting }
     if ["_epoch", "_at", "_time"].contains(where: name.hasSuffix) || name == "eta" {
       return .integer(pickup.epochSeconds)
     }
     if let usual = Self.usual[name] { return usual }
-    for filter in filters {
+    for filter in use.filters {
       if case .fallback(let value) = filter, value != .null, value != .string("") { return value }
     }
-    let words = name.map { "_-".contains($0) ? " " : $0 }
-    return .string(String(words))
+    return .string(Self.words(name))
+  }
+
+  /// Returns a value of a declared type.
+  private func sample(of type: FieldType, named name: String) -> JSONValue {
+    switch type {
+    case .string, .unknown: .string(Self.words(name))
+    case .state: .string(states.min() ?? Self.words(name))
+    case .int: .integer(3)
+    case .double: .number(14.2)
+    case .bool: .bool(true)
+    case .dateEpoch: .integer(pickup.epochSeconds)
+    case .list(let element): .array(element.map { [sample(of: $0, named: name)] } ?? [])
+    case .object(let members):
+      .object(
+        Dictionary(
+          uniqueKeysWithValues: (members ?? [:]).map { ($0, sample(of: $1.type, named: $0)) }))
+    }
+  }
+
+  private static func words(_ name: String) -> String {
+    String(name.map { "_-".contains($0) ? " " : $0 })
+  }
+}
+
+extension InventedValues.Use {
+  fileprivate init(_ use: CELUse) {
+    self.init(path: use.path, fitting: use.fitting, presence: use.presence)
+  }
+}
+
+extension Rule {
+  /// Returns the values of one source that its texts and fields show.
+  fileprivate func uses(
+    _ path: (Placeholder.Source) -> [String]?
+  ) -> [InventedValues.Use] {
+    shownValues.compactMap { placeholder, type in
+      path(placeholder.source).map {
+        InventedValues.Use(path: $0, filters: placeholder.filters, type: type)
+      }
+    }
   }
 }
 
@@ -110,7 +180,4 @@ extension Filter {
     default: nil
     }
   }
-
-  /// Whether a value of another type could not be shown.
-  fileprivate var determinesType: Bool { isOfTime || number != nil }
 }

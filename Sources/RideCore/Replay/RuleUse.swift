@@ -5,13 +5,6 @@ extension RuleSet {
     var seen: Set<String> = []
     return rules.flatMap(\.locales).filter { $0 != "default" && seen.insert($0).inserted }
   }
-
-  /// All placeholders of the rules.
-  var placeholders: [Placeholder] {
-    rules.flatMap { rule in
-      rule.templates.flatMap(\.placeholders) + (rule.collapse?.placeholders ?? [])
-    }
-  }
 }
 
 extension Rule {
@@ -19,6 +12,11 @@ extension Rule {
   var locales: [String] {
     var seen: Set<String> = []
     return templates.flatMap(\.locales).filter { seen.insert($0).inserted }
+  }
+
+  /// Each placeholder, with the declared type of a card's field that consists of it alone.
+  var shownValues: [(Placeholder, FieldType?)] {
+    templates.flatMap(\.typedPlaceholders) + (collapse?.placeholders ?? []).map { ($0, nil) }
   }
 
   /// Everything of the rule that is rendered for a push.
@@ -35,6 +33,17 @@ extension Rule {
 }
 
 extension PayloadTemplate {
+  fileprivate var typedPlaceholders: [(Placeholder, FieldType?)] {
+    switch self {
+    case .object(let members):
+      members.sorted { $0.key < $1.key }.flatMap(\.value.typedPlaceholders)
+    case .array(let elements): elements.flatMap(\.typedPlaceholders)
+    case .field(.value(let text), let field):
+      text.placeholders.map { ($0, text.solePlaceholder == nil ? nil : field.type) }
+    default: placeholders.map { ($0, nil) }
+    }
+  }
+
   /// The locales of its texts, in order, with repetitions.
   var locales: [String] {
     switch self {

@@ -135,6 +135,47 @@ import Testing
       ])
   }
 
+  @Test func `U11: what a rule wants to be absent is left out, and values have their declared types`()
+    throws
+  {
+    func rule(_ name: String, if condition: String, _ body: String) throws -> Rule {
+      var rule = Sample.rule(name, on: ["driver_arrived"])
+      rule.condition = try Condition(condition)
+      var alert = Alert()
+      alert.body = LocalizedText(Sample.text(body))
+      rule.what = .alert(alert)
+      return rule
+    }
+    var card = try card()
+    if case .liveActivity(var life) = card.what {
+      for (name, type) in [
+        ("fare", .double), ("seats", .int), ("due", .dateEpoch), ("kind", .string), ("vip", .bool),
+      ] as [(String, FieldType)] {
+        life.contentState[name] = .field(
+          .value(Sample.text("{{ride.attributes.\(name)}}")), CardField(type))
+      }
+      life.alerts = [:]
+      card.what = .liveActivity(life)
+    }
+    let rules = [
+      card,
+      try rule("plain", if: "!has(ride.attributes.pin) || ride.attributes.pin == ''", "Here"),
+      try rule("pin", if: "has(ride.attributes.pin)", "PIN {{ride.attributes.pin}}"),
+      // Another rule cannot do without this one.
+      try rule("gate", if: "!has(ride.attributes.gate)", "Here"),
+      try rule("gates", if: "ride.attributes.gate != 'B'", "{{ride.attributes.gate}}"),
+    ]
+    let story = try story("requested,driver_arrived", rules)
+    let rows = story.moments.flatMap(\.rows)
+    #expect(Set(rows.filter(\.isSent).map(\.entry.rule)) == ["card", "plain", "gates"])
+    let shown = try #require(rows.first { $0.entry.rule == "card" }?.texts.first?.shown)
+    #expect(
+      shown.fields.map { "\($0.name)=\($0.value)" } == [
+        "due=\((start + .seconds(300)).epochSeconds)", "fare=14.2", "kind=kind", "seats=3",
+        "status=requested", "vip=true",
+      ])
+  }
+
   @Test func `Refreshes of a card are counted, not repeated`() throws {
     let story = try story("requested", [card()], seconds: 1200)
     let rows = story.moments.flatMap(\.rows)
