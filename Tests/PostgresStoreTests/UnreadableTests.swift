@@ -42,7 +42,7 @@ import Testing
     return claim.rides.map(\.claim.rideID).sorted()
   }
 
-  @Test func `R38: they hold up no other, and are parked with their reason, at once or the third time`()
+  @Test func `R38: they hold up no other, and are parked at once or the third time, and listed`()
     async throws
   {
     try await session.script(

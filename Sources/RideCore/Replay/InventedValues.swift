@@ -55,7 +55,8 @@ struct InventedValues {
     for uses in uses {
       let asked = uses.filter { $0.presence != nil }.map(\.path)
       absent.formUnion(uses.filter { $0.presence == .absent }.map(\.path))
-      needed.formUnion(uses.map(\.path).filter { path in !asked.contains { path.starts(with: $0) } })
+      needed.formUnion(
+        uses.map(\.path).filter { path in !asked.contains { path.starts(with: $0) } })
     }
     let leftOut = absent.filter { path in !needed.contains { $0.starts(with: path) } }
     return uses.flatMap(\.self).filter { use in !leftOut.contains { use.path.starts(with: $0) } }

@@ -135,7 +135,7 @@ import Testing
       ])
   }
 
-  @Test func `U11: what a rule wants to be absent is left out, and values have their declared types`()
+  @Test func `U11: what a rule wants absent is left out, and values have their declared types`()
     throws
   {
     func rule(_ name: String, if condition: String, _ body: String) throws -> Rule {
