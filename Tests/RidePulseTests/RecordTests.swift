@@ -135,6 +135,54 @@ import Testing
     }
   }
 
+  @Test func `U10: a recorded day with events about no ride is rehearsed without a change`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let rules = """
+        states: { active: [driver_arrived], final: [ride_completed] }
+        events: [bonus_paid]
+        rules:
+          - name: arrived
+            app: customer
+            on: driver_arrived
+            alert: { title: Your driver is here }
+            expires: 5m
+          - name: bonus
+            app: driver
+            on: bonus_paid
+            alert: { title: "Your bonus: {{event.data.amount}}" }
+            expires: 1h
+        """
+      let environment = try stage.environment(rules: rules)
+      let server = try Server(environment.merging(["RIDEPULSE_RECORD": "100%"]) { $1 })
+      defer { server.stop() }
+      try await stage.sql(
+        "select ridepulse.register_device('driver', 'd2', repeat('d2', 32))")
+      for ride in 1...3 {
+        try await stage.addRide("r\(ride)", state: "driver_arrived")
+        try await stage.settled()
+        for driver in ["d1", "d2"] {
+          try await stage.sql(
+            """
+            select ridepulse.emit(
+              'bonus_paid', null, '{"driver_id": "\(driver)", "amount": "\(ride) EUR"}')
+            """)
+          try await stage.settled()
+        }
+      }
+      #expect(try stage.arrivals().filter(\.isAccepted).count == 9)
+      let day = stage.directory + "/personal.jsonl"
+      let recorded = try record(stage, ["--output", day])
+      #expect(recorded.status == 0 && recorded.output.contains(": 3 rides "), "\(recorded)")
+      let directory = try #require(environment["RIDEPULSE_SCHEDULES"])
+      let result = try Command.ridepulse(
+        ["rehearse", day, "--schedules", directory, "--against", "recorded"])
+      #expect(result.status == 0 && result.output.contains("no change"), "\(result)")
+      #expect(result.output.contains("3 rides"), "\(result)")
+    }
+  }
+
   /// Runs the commands of docs/rehearse.md, for today, on a branch that changes one rule.
   @Test func `The recipe for pull requests comments what a branch changes`() async throws {
     try await Stage.run { stage in

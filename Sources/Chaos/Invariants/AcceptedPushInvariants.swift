@@ -57,13 +57,18 @@ extension Invariant {
 struct RepeatCauses {
   private let incidents: [Incident]
   private let answers: LostAnswers
-  /// The times at which Postgres' clock was set.
-  private let steps: [Double]
+  /// The steps of Postgres' clock: their time, and whether they set it ahead.
+  private let steps: [(at: Double, isAhead: Bool)]
 
   init(_ evidence: Evidence) {
     incidents = evidence.incidents.incidents
     answers = LostAnswers(evidence)
-    steps = incidents.filter { $0.kind == .clockStep }.map(\.from)
+    var ahead = 0
+    steps = incidents.filter { $0.kind == .clockStep }.map { step in
+      let next = Int(step.detail.split(separator: " ")[1]) ?? 0
+      defer { ahead = next }
+      return (step.from, next > ahead)
+    }
   }
 
   /// Returns the cause of the second acceptance; nil if there is none.
@@ -90,9 +95,14 @@ struct RepeatCauses {
       default: break
       }
     }
-    // A push leaves up to ten seconds after its claim, whose lease a step ends: a step ahead by its
-    // length, and a step back if the lease then ends later than any node could have set.
-    let hasStep = steps.contains { (first.at - 10...second.at).contains($0) }
+    // A push leaves up to ten seconds after its claim, whose lease a step ahead ends. Each process of
+    // Postgres adopts a step within a second: until then a process that is ahead may claim the ride
+    // of one that is behind, in whichever direction the clock was set.
+    let hasStep = steps.contains { step in
+      step.isAhead
+        ? (first.at - 10...second.at).contains(step.at)
+        : (second.at - 2...second.at).contains(step.at)
+    }
     return hasStep ? "Postgres' clock was set, and the lease ended" : nil
   }
 

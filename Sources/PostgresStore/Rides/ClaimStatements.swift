@@ -95,7 +95,8 @@ enum ClaimStatements {
   /// would otherwise wait until the backlog is gone.
   ///
   /// A ride whose holder let its lease run out is not claimed. It may have ended that node, and
-  /// waits in `lost_claims` for a claim of its own.
+  /// waits in `lost_claims` for a claim of its own. A lease that ends later than any node could have
+  /// set is shortened to its usual length: its holder may be at work.
   static let claim = Statement(
     name: "claim",
     sql: """
@@ -143,7 +144,8 @@ enum ClaimStatements {
       ), free as materialized (
         -- Locks those that no other node holds or is claiming now.
         select a.ctid as place, a.ride_id, a.fence, a.node is not null as is_taken_over,
-          a.node is not null and a.leased_until > '-infinity' as is_lost
+          a.leased_until > now() as is_ahead,
+          a.node is not null and a.leased_until > '-infinity' and a.leased_until <= now() as is_lost
         from ridepulse.agenda a
         where not (\(held("$5")))
           and a.ctid = any (array(select place from listed limit $4::bigint))
@@ -159,12 +161,12 @@ enum ClaimStatements {
       ), set_aside as (
         update ridepulse.agenda a
         set leased_until = now() + $5::bigint * interval '1 millisecond'
-        from free where a.ctid = free.place and free.is_lost
+        from free where a.ctid = free.place and (free.is_lost or free.is_ahead)
       ), renewed as (
         -- Leases rides that are on the agenda.
         update ridepulse.agenda a set node = $9::uuid, fence = nextval('ridepulse.fence'),
           leased_until = now() + $5::bigint * interval '1 millisecond'
-        from free where a.ctid = free.place and not free.is_lost
+        from free where a.ctid = free.place and not free.is_lost and not free.is_ahead
         returning a.ride_id, a.fence, a.ctid as place, a.memo, free.is_taken_over
       ), opened as (
         -- Puts rides with a first event on the agenda.
@@ -196,7 +198,7 @@ enum ClaimStatements {
           case when $8::boolean then (select due_at from ridepulse.agenda
            where due_at >= \(dueFloor) and leased_until < 'infinity'
            order by due_at limit 1) end as lowest_due,
-          \(LostClaimStatements.exist("$5")) or exists (select from free where is_lost)
+          \(LostClaimStatements.exist) or exists (select from free where is_lost)
             as has_lost_claims,
           here.*
         from here left join claimed on true
@@ -220,7 +222,8 @@ enum ClaimStatements {
          order by due_at limit 1)
       """)
 
-  /// The condition under which a row `a` of the agenda is leased; $N is the lease in milliseconds.
+  /// The condition under which a claim leaves a row `a` of the agenda as it is; $N is the lease in
+  /// milliseconds.
   ///
   /// A lease that ends later than any node could have set is from before the database's clock went
   /// back: it would last for as long as that step.

@@ -15,16 +15,13 @@ enum LostClaimStatements {
   /// The same, with claims that were decided: a node may end for other reasons while it sends.
   static let decided = 10
 
-  /// An expression that is true if `claim` or `park` has something to do; $N is the lease in
-  /// milliseconds.
-  static func exist(_ lease: String) -> String {
-    """
+  /// An expression that is true if `claim` or `park` has something to do.
+  static let exist = """
     exists (select from ridepulse.lost_claims l
             where l.is_waiting or not exists (select from ridepulse.agenda a
               where a.ride_id = l.ride_id and a.fence = l.fence and a.node is not null
-                and \(ClaimStatements.held(lease)) offset 0))
+                and a.leased_until > now() offset 0))
     """
-  }
 
   /// Removes rides that were settled or parked since they were counted.
   static let removeVoid = Statement(
@@ -36,21 +33,19 @@ enum LostClaimStatements {
           and a.parked_reason is null offset 0)
       """)
 
-  /// Locks the rides that wait; $N is the lease in milliseconds.
-  private static func waiting(_ lease: String) -> String {
-    """
+  /// Locks the rides that wait.
+  private static let waiting = """
     select l.ride_id, a.ctid as place, l.is_decided, l.lost_at,
             -- A release is no end of a node.
             l.claims + (not l.is_waiting and a.leased_until > '-infinity')::integer as claims
           from ridepulse.lost_claims l
           join ridepulse.agenda a on a.ride_id = l.ride_id and a.fence = l.fence
-          where l.is_waiting or not (\(ClaimStatements.held(lease)))
+          where l.is_waiting or a.leased_until <= now()
           order by claims desc, l.lost_at, l.ride_id
           for update skip locked
     """
-  }
 
-  /// Parks rides that end their node again and again: $1 lease in milliseconds.
+  /// Parks rides that end their node again and again.
   ///
   /// It returns each ride and its reason. The node stays in the row, as `LeaseStatements.park`
   /// leaves it.
@@ -58,7 +53,7 @@ enum LostClaimStatements {
     name: "lost_park",
     sql: """
       with waiting as materialized (
-        \(waiting("$1"))
+        \(waiting)
       )
       update ridepulse.agenda a set fence = a.fence + 1, leased_until = 'infinity',
         parked_at = now(), parked_reason = case when waiting.is_decided
@@ -82,7 +77,7 @@ enum LostClaimStatements {
       with here as materialized (
         select * from ridepulse.claim_place($5::text[], $6::text[], $7::text[])
       ), waiting as materialized (
-        \(waiting("$1"))
+        \(waiting)
       ), chosen as materialized (
         select * from waiting w
         where (select may_claim from here)

@@ -86,7 +86,7 @@ extension PostgresRideStore {
     let results = try await run(
       claims,
       [
-        Call(ClaimStatements.plannedOnce), Call(LostClaimStatements.park, [milliseconds]),
+        Call(ClaimStatements.plannedOnce), Call(LostClaimStatements.park),
         Call(LostClaimStatements.removeVoid),
         Call(
           LostClaimStatements.claim,
