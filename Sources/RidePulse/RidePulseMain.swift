@@ -46,8 +46,8 @@ enum RidePulseMain {
       Terminal.printError(Commands.help)
       return .usage
     }
-    if word == "--help" || word == "help" || word == "-h" {
-      Terminal.print(Commands.help)
+    if ["--help", "help", "-h"].contains(word) {
+      Terminal.print(try Commands.help(for: Array(words.dropFirst())))
       return .done
     }
     if word == "--version" {

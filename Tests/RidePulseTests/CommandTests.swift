@@ -19,6 +19,8 @@ import TestSupport
   /// Words, environment, exit status, and parts of the one line on standard error.
   private static let mistakes: [([String], [String: String], Int32, [String])] = [
     (["sevre"], [:], 64, ["unknown command sevre", "did you mean serve?"]),
+    (["help", "sevre"], [:], 64, ["unknown command sevre", "did you mean serve?"]),
+    (["help", "serve", "now"], [:], 64, ["unexpected now"]),
     (["serve", "--schedule", "x"], [:], 64, ["unknown option --schedule", "--schedules?"]),
     (["trigger"], [:], 64, ["EVENT is missing"]),
     (
@@ -105,6 +107,7 @@ import TestSupport
     #expect(result.status == 0)
     #expect(result.output.contains("Usage: ridepulse \(command)"))
     #expect(result.output.contains("--help"))
+    #expect(try Command.ridepulse(["help", command]).output == result.output)
   }
 
   @Test func `check reports problems with status 2, one line and place each`() throws {

@@ -6,12 +6,6 @@ protocol Command: SendableMetatype {
   static func run(_ context: CommandContext) async throws -> ExitStatus
 }
 
-struct CommandContext {
-  var arguments: Arguments
-  var environment: [String: String]
-  var log: LogWriter
-}
-
 enum Commands {
   static let all: [any Command.Type] = [
     Serve.self, Trigger.self, Push.self, Broadcast.self, Preview.self, Explain.self, Check.self,
@@ -30,7 +24,18 @@ enum Commands {
 
   /// The one-sentence description of the program.
   static let summary =
-    "RidePulse notifies the phones of a ride service in time, once, and only while it is true."
+    "RidePulse is the notification engine of a ride service: it sends pushes once, in order, and only "
+    + "while they are valid."
+
+  /// Returns the help of the command that is named, or of all.
+  static func help(for words: [String]) throws(UsageError) -> String {
+    guard let word = words.first else { return help }
+    guard let command = named(word) else { throw UsageError(unknownCommand: word) }
+    if let next = words.dropFirst().first {
+      throw UsageError("unexpected \(next); help takes one command", form: command.form)
+    }
+    return command.form.help
+  }
 
   /// The help page that is printed without a command.
   static var help: String {
@@ -42,29 +47,7 @@ enum Commands {
 
       \(CommandForm.columns(rows).joined(separator: "\n"))
 
-      ridepulse COMMAND --help describes a command. docs/configuration.md lists the environment.
+      ridepulse help COMMAND describes a command. docs/configuration.md lists the environment.
       """
-  }
-}
-
-/// The exit status of a command.
-enum ExitStatus: Int32 {
-  case done = 0
-  /// Failed; standard error has the reason.
-  case failed = 1
-  /// The command ran, and found problems.
-  case foundProblems = 2
-  /// The command line is invalid.
-  case usage = 64
-}
-
-/// A failure that ends a command: one line with what is wrong, where, and what to do.
-struct CommandFailure: Error, CustomStringConvertible {
-  let description: String
-  var status = ExitStatus.failed
-
-  init(_ description: String, status: ExitStatus = .failed) {
-    self.description = description
-    self.status = status
   }
 }

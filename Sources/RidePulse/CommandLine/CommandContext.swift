@@ -1,0 +1,5 @@
+struct CommandContext {
+  var arguments: Arguments
+  var environment: [String: String]
+  var log: LogWriter
+}
