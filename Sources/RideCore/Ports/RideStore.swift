@@ -75,53 +75,6 @@ package struct SettleResult: Hashable, Sendable {
   }
 }
 
-/// An error of the store.
-package struct StoreFailure: Error, Hashable, CustomStringConvertible {
-  /// The kind of failure, which decides whether to repeat, split or park.
-  package enum Cause: Hashable, Sendable {
-    /// The store is unreachable, stopping, read-only or out of resources.
-    case unavailable
-    /// Another transaction is in the way.
-    case conflict
-    /// The time limit has passed: a smaller batch may fit into it.
-    case timeout
-    /// The values are refused; the same values always will be.
-    case values
-    /// The store refuses for any other reason.
-    case refused
-  }
-
-  package var cause: Cause
-  /// The store's own message, without secrets.
-  package var description: String
-
-  package init(_ cause: Cause, _ description: String) {
-    self.cause = cause
-    self.description = description
-  }
-}
-
-/// The right to settle one ride, until its lease ends or another holder takes it over.
-package struct RideClaim: Hashable, Sendable {
-  package var rideID: RideID
-  /// The fencing token: no other claim on the same place has it.
-  package var fence: Int64
-  /// The ID of the claim: no other claim ever has it, on any place.
-  package var holder = ""
-  /// Where the ride was claimed; nil if that is unknown.
-  package var place: ServerPlace?
-  /// Where the store keeps the ride's row: a hint that may be outdated; nil without one.
-  package var row: String?
-  /// Whether the previous holder lost the ride only when its lease ended: a release must not hide
-  /// that.
-  package var isTakenOver = false
-
-  package init(rideID: RideID, fence: Int64) {
-    self.rideID = rideID
-    self.fence = fence
-  }
-}
-
 /// The server that keeps a database, and the timeline of its write-ahead log.
 ///
 /// Numbers that the database gives out are unique on one place only: a standby that is promoted may
@@ -139,49 +92,4 @@ package struct ServerPlace: Hashable, Sendable {
 
   /// The server in the form in which cursors and `pin_problems` show it.
   package var server: String { String(UInt64(bitPattern: systemIdentifier), radix: 16) }
-}
-
-/// Rides that were claimed together.
-package struct Claim: Sendable {
-  /// The database's time.
-  package var now: Timestamp
-  /// When the first ride without a holder falls due; nil if none is planned.
-  package var nextDue: Timestamp?
-  /// The rides, each with the view for its decision.
-  package var rides: [(claim: RideClaim, view: RideView)]
-  /// How many more rides were due and were released at once because they did not fit into the
-  /// claim.
-  package var released = 0
-  /// Whether rides whose last claim ended with its node wait for `claimLost`.
-  package var hasLostClaims = false
-
-  package init(now: Timestamp, nextDue: Timestamp?, rides: [(claim: RideClaim, view: RideView)]) {
-    self.now = now
-    self.nextDue = nextDue
-    self.rides = rides
-  }
-}
-
-/// A memo to write for a claimed ride before it acts, so that the memo outlives the holder.
-package struct ClaimedMemo: Hashable, Sendable {
-  /// The right to write it.
-  package var claim: RideClaim
-  package var memo: Memo
-
-  package init(claim: RideClaim, memo: Memo) {
-    self.claim = claim
-    self.memo = memo
-  }
-}
-
-/// A settlement to write for a claimed ride.
-package struct ClaimedSettlement: Hashable, Sendable {
-  /// The right to write it.
-  package var claim: RideClaim
-  package var settlement: Settlement
-
-  package init(claim: RideClaim, settlement: Settlement) {
-    self.claim = claim
-    self.settlement = settlement
-  }
 }

@@ -14,23 +14,6 @@ package struct RuleLimits: Hashable, Sendable {
   package var isEmpty: Bool { topic == nil && sample == nil && quiet == nil && cap == nil }
 }
 
-/// A kind of notification that a person can turn off.
-package struct Topic: Identifier {
-  package let text: String
-
-  package init(_ text: String) { self.text = text }
-
-  /// Returns whether rules may name a topic so: a-z, 0-9, `-` and `_`, 1 to 64 of them.
-  package static func isValid(_ text: String) -> Bool {
-    (1...64).contains(text.utf8.count)
-      && text.utf8.allSatisfy { byte in
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-          || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-      }
-  }
-}
-
 /// `at-most`: no more than `count` pushes of a topic to one owner within `period`.
 package struct PushCap: Hashable, Sendable {
   package var count: Int

@@ -111,16 +111,6 @@ struct CardStep: Hashable, Sendable {
   var isBroadcast: Bool { life.broadcast != nil }
 }
 
-/// What a push of type `liveactivity` does: `aps.event`.
-package enum CardEvent: String, StoredAsRaw, CaseIterable, Hashable, Sendable {
-  /// A card appears.
-  case start
-  /// The card's content changes.
-  case update
-  /// The card shows its last content, and goes.
-  case end
-}
-
 /// An ordinary alert that a card shows in its place, unless the card can't be reached.
 package struct HeldAlert: Hashable, Sendable {
   /// Its ledger entry, if the card shows the alert.

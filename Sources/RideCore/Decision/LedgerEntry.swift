@@ -1,0 +1,103 @@
+/// One row of `ridepulse.ledger`.
+package struct LedgerEntry: Hashable, Sendable {
+  /// The outcome of a push, as in `deliveries.status`.
+  package enum Status: String, StoredAsRaw, Hashable, Sendable, CaseIterable {
+    /// It waits for its first or next attempt.
+    case pending
+    /// APNs accepted it.
+    case accepted
+    /// APNs, or a check before the network, refused it for good.
+    case rejected
+    /// Its validity ended before it could be delivered.
+    case expired
+    /// It left, or may have left, and is not sent again; its outcome is unknown.
+    case uncertain
+    /// A rule fired, and nothing was sent, for the reason given.
+    case suppressed
+    /// A later push to the same phone with the same collapse ID replaced it before it was sent.
+    case superseded
+  }
+
+  /// The push's ID: the same in every attempt.
+  package var id: PushID
+  /// The event or slot that it is about.
+  package var event: RideEvent
+  /// The rule's name.
+  package var rule: String
+  package var app: App
+  package var pushType: PushType
+  package var status: Status
+  /// Why it has this status: Apple's reason string, if Apple gave one.
+  package var reason: LedgerReason?
+  /// How often it was handed to the transport.
+  package var attempts: Int
+  /// `apns-collapse-id`.
+  package var collapseID: String?
+  /// `Phone.id`; nil if there is no phone.
+  package var phone: Int64?
+  /// The token's last six digits.
+  package var tokenSuffix: String?
+  /// `apns-priority`; nil if nothing was sent.
+  package var priority: PushPriority?
+  /// `apns-expiration`.
+  package var expiration: Int64?
+  /// What it does to a card.
+  package var cardEvent: CardEvent?
+  /// The card, of a push to a live one.
+  package var card: CardTarget?
+  /// `StartToken.id`, of a push that starts a card; such a push must not be sent twice.
+  package var startToken: Int64?
+  /// Why it may have arrived although no answer confirms it.
+  package var doubt: Doubt?
+  /// The owner of its phone; nil in memos of earlier versions.
+  package var owner: OwnerID?
+  /// True if the owner received it as a participant of the ride; nil otherwise.
+  package var isOfParticipant: Bool?
+  /// `apns-unique-id` of the last answer, by which Apple's console finds the push; nil without one.
+  package var uniqueID: String?
+}
+
+extension LedgerEntry {
+  /// The reason why a push may have arrived although no answer confirms it.
+  package enum Doubt: String, StoredAsRaw, Hashable, Sendable {
+    /// It was sent, and no answer arrived.
+    case unanswered = "an earlier attempt was not answered"
+    /// The lease of the ride's previous holder ended before it settled the ride.
+    case takenOver = "the node that held the ride ended, and may have sent it"
+  }
+
+  /// Ends an entry that was not sent; one that may have arrived becomes `uncertain` instead.
+  mutating func end(_ status: Status, _ reason: LedgerReason) {
+    self.status = status
+    self.reason = reason
+    let isUnsent = status == .expired || status == .suppressed || status == .superseded
+    guard let doubt, isUnsent else { return }
+    self.status = .uncertain
+    self.reason = LedgerReason(reason.code, "\(reason.text); \(doubt.rawValue)")
+  }
+
+  /// Copies the headers that the ledger records.
+  mutating func record(_ headers: PushHeaders) {
+    priority = headers.priority
+    expiration = headers.expiration.epochSeconds
+    collapseID = headers.collapseID?.text
+  }
+
+  /// What pushes are sent one after another to.
+  package enum Recipient: Hashable, Sendable {
+    /// `Phone.id`
+    case phone(Int64)
+    /// The token or channel that all raw pushes of a pseudo ride have in common, whether or not a
+    /// phone is registered for it.
+    case rawAddress
+  }
+
+  /// Nil for a push to a card and for one that was closed without a phone.
+  package var recipient: Recipient? {
+    if InternalEvent.isRaw(event.name) { return .rawAddress }
+    return phone.map { .phone($0) }
+  }
+
+  /// Whether it is about a slot of time, not an event that a row of `ridepulse.events` held.
+  package var isOfSlot: Bool { event.id == 0 }
+}

@@ -1,0 +1,102 @@
+/// One push that a decision plans to send.
+package struct PlannedPush: Hashable, Sendable {
+  /// The push's ledger entry.
+  package var entry: LedgerEntry
+  /// The APNs environment that the token belongs to.
+  package var environment: APNsEnvironment
+  /// The device token or channel that it is sent to.
+  package var address: PushAddress
+  /// The `apns-` headers.
+  package var headers: PushHeaders
+  /// The JSON body.
+  package var payload: [UInt8]
+  /// The time from which it is no longer sent.
+  package var validUntil: Timestamp
+  /// Whether it tries its phone's token in the other environment.
+  var isProbe = false
+  /// Whether it may go again in the other environment if APNs answers `BadDeviceToken`.
+  var mayProbe = false
+  /// Whether its sender states another environment than its phone's, where the phone's token may be
+  /// called bad rightly.
+  var isToOtherEnvironment = false
+  /// Whether APNs called its phone's token bad the last time.
+  var isToRefusedPhone = false
+  /// Whether it is a raw push whose repetition its recipient would notice.
+  var mustNotRepeat = false
+  /// The ledger's reason if APNs accepts the push.
+  var acceptedReason: LedgerReason?
+  /// The row that its text shows, if the ride names another person by now.
+  var image: RideImage?
+  /// The card step, boxed: few pushes have one, and all others are half as large.
+  private var boxedStep: StepBox?
+
+  private indirect enum StepBox: Hashable, Sendable {
+    case step(CardStep)
+  }
+
+  init(
+    entry: LedgerEntry, environment: APNsEnvironment, address: PushAddress,
+    headers: PushHeaders, payload: [UInt8], validUntil: Timestamp, step: CardStep? = nil,
+    acceptedReason: LedgerReason? = nil
+  ) {
+    self.entry = entry
+    self.environment = environment
+    self.address = address
+    self.headers = headers
+    self.payload = payload
+    self.validUntil = validUntil
+    self.acceptedReason = acceptedReason
+    boxedStep = step.map { .step($0) }
+  }
+
+  package var lane: PushLane { PushLane(environment: environment, app: entry.app) }
+
+  package var tokenOwner: TokenOwner {
+    if let phone = entry.phone, !isToOtherEnvironment { return .phone(phone) }
+    return entry.recipient == .rawAddress ? .unknown : .card
+  }
+
+  /// What it does to a live card; nil if it is not sent to one.
+  var step: CardStep? {
+    if case .step(let step) = boxedStep { step } else { nil }
+  }
+
+  /// Returns the push as a request to the transport, under a ticket.
+  package func request(ticket: UInt64) -> PushRequest {
+    var request = PushRequest(
+      ticket: ticket, environment: environment, address: address, headers: headers, payload: payload
+    )
+    request.lane = entry.app.rawValue
+    request.validUntil = validUntil
+    return request
+  }
+}
+
+/// What a refusal of a push's token is recorded for.
+package enum TokenOwner: Hashable, Sendable {
+  /// A phone: `Phone.id`. It is in quarantine after some refusals.
+  case phone(Int64)
+  /// A card, or a phone on which one can be started.
+  case card
+  /// Nothing: a raw push to a token that no phone has in this environment. The next push to it is
+  /// sent, and refused, too.
+  case unknown
+}
+
+extension PlannedPush {
+  /// Creates a push to a phone, taking into account what APNs reported about the phone.
+  init(
+    _ entry: LedgerEntry, _ headers: PushHeaders, _ payload: [UInt8], to phone: Phone,
+    token: DeviceToken, validUntil: Timestamp, by configuration: EngineConfiguration
+  ) {
+    var entry = entry
+    entry.record(headers)
+    self.init(
+      entry: entry, environment: phone.environment(of: entry, configuration),
+      address: .device(token),
+      headers: headers, payload: payload, validUntil: validUntil)
+    isProbe = phone.isProbed(by: entry)
+    mayProbe = !isProbe && phone.mayBeProbed(configuration)
+    isToRefusedPhone = (phone.problem?.refusals ?? 0) > 0
+  }
+}

@@ -1,0 +1,85 @@
+/// A rule with its payload prepared: what all pushes share is encoded once, at load.
+///
+/// An object, because each decision copies the rules that it evaluates.
+final class CompiledRule: Sendable {
+  let name: String
+  /// The first of its apps; a card rule has only this one.
+  let app: App
+  /// The apps for which it fires, in the order of the rule.
+  let apps: [App]
+  let when: Rule.When
+  let pushType: PushType
+  let priority: PushPriority
+  let expires: RuleExpiry
+  /// `while`: the states in which its pushes may leave; nil allows any.
+  let states: Set<String>?
+  /// How long a push is sent after its event or slot.
+  let validity: Duration
+  let collapse: TextTemplate?
+  let isSentWithCard: Bool
+  let yieldsToCard: Bool
+  let unlessContactWithin: Duration?
+  let condition: Condition?
+  let wait: Duration?
+  let escalation: Escalation?
+  /// The event that it emits in the place of a push.
+  let emittedEvent: String?
+  /// Whether the payload carries the push's `apns-id`.
+  let carriesID: Bool
+  /// Nil for most rules, so that they are asked nothing.
+  let limits: RuleLimits?
+  let payload: CompiledPayload
+
+  init(_ rule: Rule, defaultLocale: String? = nil) {
+    name = rule.name
+    app = rule.app
+    apps = rule.apps
+    when = rule.when
+    pushType = rule.what.pushType
+    priority = rule.what.priority
+    expires = rule.expires
+    states =
+      switch rule.when {
+      case .on(_, let states): states
+      case .at(let timing): timing.states
+      case .life: nil
+      }
+    validity = rule.validity
+    collapse = rule.collapse
+    isSentWithCard = rule.isSentWithCard
+    yieldsToCard = rule.yieldsToCard
+    unlessContactWithin = rule.unlessContactWithin
+    condition = rule.condition
+    wait = rule.wait
+    escalation = rule.escalation
+    emittedEvent = rule.what.emittedEvent
+    carriesID = rule.carriesID
+    limits = rule.limits.isEmpty ? nil : rule.limits
+    payload = CompiledPayload(rule.payload, defaultLocale: defaultLocale)
+  }
+}
+
+extension CompiledRule {
+  /// Returns why nothing of the rule may leave now; nil if the ride is in one of its states.
+  func leftStates(_ state: String?) -> LedgerReason? {
+    guard let states, !states.contains(state ?? "") else { return nil }
+    return .leftStates(state)
+  }
+}
+
+/// A rule whose cards have a life of their own.
+final class CardRule: Sendable {
+  let rule: CompiledRule
+  let life: LiveActivity
+  let compiled: CompiledCard
+
+  init(_ rule: CompiledRule, _ life: LiveActivity, _ compiled: CompiledCard) {
+    self.rule = rule
+    self.life = life
+    self.compiled = compiled
+  }
+
+  var name: String { rule.name }
+  var app: App { rule.app }
+  var validity: Duration { rule.validity }
+}
