@@ -27,8 +27,8 @@ let package = Package(
     .executableTarget(
       name: "RidePulse",
       dependencies: [
-        "RideCore", "Orchestrator", "PostgresStore", "APNSClient", "RuleFiles", "AdminServer",
-        "LegacyGateway", "LocalStack", "SystemSupport",
+        "RideCore", "Timeline", "Orchestrator", "PostgresStore", "APNSClient", "RuleFiles",
+        "AdminServer", "LegacyGateway", "LocalStack", "SystemSupport",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -59,7 +59,7 @@ let package = Package(
       dependencies: ["RideCore", "SystemSupport", "CLibcurl", "CNghttp2", "COpenSSL"],
       swiftSettings: strict),
     .target(
-      name: "RuleFiles", dependencies: ["RideCore", "SystemSupport", "CLibyaml"],
+      name: "RuleFiles", dependencies: ["RideCore", "Timeline", "SystemSupport", "CLibyaml"],
       swiftSettings: strict),
     .target(
       name: "AdminServer", dependencies: ["RideCore", "SystemSupport", "CMicrohttpd", "CPage"],
@@ -71,6 +71,9 @@ let package = Package(
 
     // Loops.
     .target(name: "Orchestrator", dependencies: ["RideCore"], swiftSettings: strict),
+
+    // Rides through time, without a database: stories, tests of rules, recorded days.
+    .target(name: "Timeline", dependencies: ["RideCore"], swiftSettings: strict),
 
     // Vocabulary.
     .target(name: "RideCore", swiftSettings: strict),
@@ -107,23 +110,25 @@ let package = Package(
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
-      name: "RideCoreTests", dependencies: ["RideCore", "TestSupport"],
+      name: "RideCoreTests", dependencies: ["RideCore", "Timeline", "TestSupport"],
       exclude: ["Cron/Vectors", "Expressions/Vectors", "Golden"],
       swiftSettings: strict),
     .testTarget(
       name: "FuzzTests",
       dependencies: [
-        "RideCore", "RuleFiles", "APNSClient", "LegacyGateway", "AdminServer", "TestSupport",
+        "RideCore", "Timeline", "RuleFiles", "APNSClient", "LegacyGateway", "AdminServer",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "OrchestratorTests", dependencies: ["Orchestrator", "RideCore", "TestSupport"],
+      name: "OrchestratorTests",
+      dependencies: ["Orchestrator", "RideCore", "Timeline", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "SystemSupportTests", dependencies: ["SystemSupport", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "RuleFilesTests", dependencies: ["RideCore", "RuleFiles", "TestSupport"],
+      name: "RuleFilesTests", dependencies: ["RideCore", "Timeline", "RuleFiles", "TestSupport"],
       exclude: ["Golden", "Schema"],
       swiftSettings: strict),
     .testTarget(
@@ -157,8 +162,8 @@ let package = Package(
     .testTarget(
       name: "RidePulseTests",
       dependencies: [
-        "RidePulse", "AdminServer", "RideCore", "PostgresStore", "APNSClient", "LocalStack",
-        "RuleFiles", "TestSupport",
+        "RidePulse", "AdminServer", "RideCore", "Timeline", "PostgresStore", "APNSClient",
+        "LocalStack", "RuleFiles", "TestSupport",
       ],
       exclude: ["App", "Contract", "Golden", "Legacy", "Page", "Slow"], swiftSettings: strict),
   ],

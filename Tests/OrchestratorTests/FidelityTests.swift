@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 import Synchronization
 import Testing
 import TestSupport

@@ -2,6 +2,7 @@ import Foundation
 import LocalStack
 import PostgresStore
 import RideCore
+import Timeline
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import LocalStack
 import RideCore
+import Timeline
 import TestSupport
 import Testing
 

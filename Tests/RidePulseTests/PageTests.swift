@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import LocalStack
 import RideCore
+import Timeline
 import Testing
 import TestSupport
 

@@ -1,6 +1,7 @@
 import Foundation
 import PostgresStore
 import RideCore
+import Timeline
 import SystemSupport
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Timeline
 import Foundation
 import LocalStack
 import PostgresStore

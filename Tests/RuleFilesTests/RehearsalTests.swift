@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 import Testing
 
 @testable import RuleFiles

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 @testable import RuleFiles
 
 /// Story files: what they mean, and the messages about mistakes in them.

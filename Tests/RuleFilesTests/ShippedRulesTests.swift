@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 @testable import RuleFiles
 
 /// The tables of `docs/shipped-rules.md`: stories replayed with the shipped rules.

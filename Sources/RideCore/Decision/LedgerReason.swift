@@ -132,7 +132,7 @@ extension LedgerReason.Code {
   }
 
   /// Whether a push with this reason is kept back on purpose until it is due.
-  var withholds: Bool {
+  package var withholds: Bool {
     switch self {
     case .engine(.waiting), .engine(.waitingForReceipt), .engine(.quietHours): true
     default: false
@@ -162,9 +162,9 @@ extension LedgerReason {
   static let rideNotFound = LedgerReason(.rideNotFound, "ride not found")
   static let rideUnread = LedgerReason(
     .rideUnread, "the ride's row changed and can't be read")
-  static let leftStates = LedgerReason(.leftStates, "the ride left the states of the rule")
+  package static let leftStates = LedgerReason(.leftStates, "the ride left the states of the rule")
 
-  static func leftStates(_ state: String?) -> LedgerReason {
+  package static func leftStates(_ state: String?) -> LedgerReason {
     LedgerReason(
       .leftStates, "the ride is \(state?.brief(bytes: 80) ?? "in no state"), not in while")
   }

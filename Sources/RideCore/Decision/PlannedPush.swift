@@ -57,7 +57,7 @@ package struct PlannedPush: Hashable, Sendable {
   }
 
   /// What it does to a live card; nil if it is not sent to one.
-  var step: CardStep? {
+  package var step: CardStep? {
     if case .step(let step) = boxedStep { step } else { nil }
   }
 

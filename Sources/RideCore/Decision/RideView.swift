@@ -21,7 +21,7 @@ package struct RideView: Hashable, Sendable {
   /// Those of the pushes that escalations in the memo await which apps have reported as seen.
   package var seen: Set<PushID> = []
   /// The highest ID of an event that a replay gave out; 0 outside of replays.
-  var lastEmitted: Int64 = 0
+  package var lastEmitted: Int64 = 0
   /// What owners have turned off; read only if a rule has a topic.
   package var optOuts: Set<OptOut> = []
   /// The permits of the memo's waiting pushes.

@@ -69,7 +69,9 @@ package struct TokenInvalidation: Hashable, Sendable {
   package var reason: String
 
   /// Returns whether it invalidates a token that was registered at this time.
-  func ends(registeredAt registered: Timestamp) -> Bool { since.map { registered <= $0 } ?? true }
+  package func ends(registeredAt registered: Timestamp) -> Bool {
+    since.map { registered <= $0 } ?? true
+  }
 }
 
 extension TokenInvalidation {

@@ -2,15 +2,15 @@
 package struct CELUse: Hashable, Sendable {
   /// The variable of the environment, by index, and the keys below it.
   var variable: Int
-  var path: [String]
+  package var path: [String]
   /// A value with which a comparison holds; nil if the value is compared with nothing that is
   /// written out.
-  var fitting: JSONValue?
+  package var fitting: JSONValue?
   /// What `has()` asks for, if that is how it is read.
-  var presence: Presence?
+  package var presence: Presence?
 
   /// Whether the expression asks for a value to be there, `has(x)`, or not, `!has(x)`.
-  enum Presence: Hashable, Sendable {
+  package enum Presence: Hashable, Sendable {
     case present, absent
   }
 }

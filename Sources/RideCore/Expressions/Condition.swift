@@ -50,7 +50,7 @@ package struct Condition: Hashable, Sendable {
   package var readsLast: Bool { reads(.last) }
 
   /// The attributes and the event data that it reads, in the order of its text.
-  var uses: (attributes: [CELUse], eventData: [CELUse]) {
+  package var uses: (attributes: [CELUse], eventData: [CELUse]) {
     let uses = program.uses
     return (
       uses.filter { $0.variable == Variable.attributes.rawValue },
@@ -197,7 +197,7 @@ extension Placeholder.RideField {
 }
 
 extension LedgerReason {
-  static let conditionFalse = LedgerReason(.conditionFalse, "if is false")
+  package static let conditionFalse = LedgerReason(.conditionFalse, "if is false")
 
   static func conditionError(_ text: String) -> LedgerReason {
     LedgerReason(.conditionError, "if: \(text)".brief(bytes: 300))

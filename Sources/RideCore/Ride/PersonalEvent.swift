@@ -75,7 +75,7 @@ extension App {
 
   /// Returns the owner in the app's role whom a row names: in a column for the two apps that have one,
   /// otherwise in the attribute `<app>_id`.
-  func owner(
+  package func owner(
     customer: OwnerID?, driver: OwnerID?, attribute: (String) -> JSONValue?
   ) -> OwnerID? {
     switch self {

@@ -40,7 +40,7 @@ extension RideEvent {
   package var key: EventKey { EventKey(id: id, at: at) }
 
   /// The event in the ledger of a push that no event of the ride caused.
-  static func refresh(at now: Timestamp) -> RideEvent {
+  package static func refresh(at now: Timestamp) -> RideEvent {
     RideEvent(id: 0, name: "refresh", at: now)
   }
 }

@@ -68,9 +68,9 @@ extension CompiledRule {
 }
 
 /// A rule whose cards have a life of their own.
-final class CardRule: Sendable {
+package final class CardRule: Sendable {
   let rule: CompiledRule
-  let life: LiveActivity
+  package let life: LiveActivity
   let compiled: CompiledCard
 
   init(_ rule: CompiledRule, _ life: LiveActivity, _ compiled: CompiledCard) {
@@ -80,6 +80,6 @@ final class CardRule: Sendable {
   }
 
   var name: String { rule.name }
-  var app: App { rule.app }
+  package var app: App { rule.app }
   var validity: Duration { rule.validity }
 }

@@ -144,7 +144,7 @@ package struct CardAlert: Hashable, Sendable {
   }
 
   /// The `alert` dictionary as a template.
-  var template: PayloadTemplate {
+  package var template: PayloadTemplate {
     var members: [String: PayloadTemplate] = [:]
     for (name, text, key) in [("title", title, titleKey), ("body", body, bodyKey)] {
       if let text { members[name] = .visible(text.forPeople) }

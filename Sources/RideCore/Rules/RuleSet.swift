@@ -12,7 +12,7 @@ package struct RuleSet: Sendable {
   let timed: TimedRules
 
   /// The rules whose cards have a life of their own, in the order of the files.
-  let cards: [CardRule]
+  package let cards: [CardRule]
 
   /// The SHA-256 of the files, in hexadecimal; empty for rules that were not read from files.
   package var digest = ""
@@ -164,7 +164,7 @@ package struct RuleSet: Sendable {
   package var startEvents: [String] { Set(cards.flatMap(\.life.start)).sorted() }
 
   /// Returns whether a ride may be in a state of this name.
-  func isState(_ name: String) -> Bool {
+  package func isState(_ name: String) -> Bool {
     activeStates.contains(name) || finalStates.contains(name)
   }
 

@@ -112,7 +112,7 @@ extension String {
 
 extension String {
   /// The beginning of the text in quotes, for a reason that names a value from outside.
-  var quotedBrief: String { "\"\(brief(bytes: 60))\"" }
+  package var quotedBrief: String { "\"\(brief(bytes: 60))\"" }
 }
 
 extension Unicode.Scalar {

@@ -40,11 +40,14 @@ package enum JSONValue: Hashable, Sendable {
     bytes.append(json: self)
     return bytes
   }
+
+  /// Returns the text as a value; nil if there is none.
+  package static func text(_ text: String?) -> JSONValue? { text.map { .string($0) } }
 }
 
 extension [UInt8] {
   /// Appends the JSON text of a value, with sorted keys.
-  mutating func append(json value: JSONValue) {
+  package mutating func append(json value: JSONValue) {
     switch value {
     case .null: append(contentsOf: "null".utf8)
     case .bool(let flag): append(contentsOf: flag ? "true".utf8 : "false".utf8)
@@ -91,7 +94,7 @@ extension [UInt8] {
   }
 
   /// Appends a text in quotes.
-  mutating func append(json text: String) {
+  package mutating func append(json text: String) {
     append(UInt8(ascii: "\""))
     let bytes = text.utf8
     if bytes.allSatisfy({ $0 >= 32 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {

@@ -158,7 +158,7 @@ struct TemplateContext {
 
 extension JSONValue {
   /// The value as part of a text.
-  var text: String {
+  package var text: String {
     switch self {
     case .string(let text): text
     case .integer(let number): String(number)

@@ -1,5 +1,6 @@
 import PostgresStore
 import RideCore
+import Timeline
 import RuleFiles
 
 /// `ridepulse record`: writes what the service recorded as a day, without what names a person.

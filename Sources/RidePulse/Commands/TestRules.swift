@@ -1,5 +1,6 @@
 import Foundation
 import RideCore
+import Timeline
 import RuleFiles
 
 /// `ridepulse test`: runs the tests of rule files.

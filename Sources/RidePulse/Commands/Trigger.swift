@@ -1,6 +1,7 @@
 import Foundation
 import PostgresStore
 import RideCore
+import Timeline
 import RuleFiles
 
 /// `ridepulse trigger`: emits an event by hand, or shows what it would send.

@@ -1,5 +1,6 @@
 import APNSClient
 import RideCore
+import Timeline
 
 /// Probes APNs with the same client as the service.
 struct APNsProbe {

@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 import RuleFiles
 
 /// The Swift source of the app's `ActivityAttributes` types, made from the contracts of cards.

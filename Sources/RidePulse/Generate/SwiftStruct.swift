@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 
 /// One struct of the generated source: stored properties, dates, coding keys and sample values.
 struct SwiftStruct {

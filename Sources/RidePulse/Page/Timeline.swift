@@ -1,6 +1,7 @@
 import Dispatch
 import PostgresStore
 import RideCore
+import Timeline
 
 /// The pushes of the next hour if no ride changes: counted by minute, and the next ones listed.
 struct Timeline {

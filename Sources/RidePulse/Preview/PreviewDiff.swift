@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 
 /// Computes what other rule files would change.
 struct PreviewDiff {

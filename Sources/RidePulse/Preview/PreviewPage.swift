@@ -1,5 +1,6 @@
 import Foundation
 import RideCore
+import Timeline
 
 /// Writes a preview as one HTML page that needs no network.
 ///

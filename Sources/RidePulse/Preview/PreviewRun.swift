@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 
 /// The time window of a preview.
 struct PreviewWindow {

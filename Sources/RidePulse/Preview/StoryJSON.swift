@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 
 /// Formats a story for machines: one JSON object for each step and each row, and a summary.
 struct StoryJSON {

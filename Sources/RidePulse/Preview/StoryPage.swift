@@ -1,5 +1,6 @@
 import Foundation
 import RideCore
+import Timeline
 
 /// Formats a story as one HTML page without scripts: each push as a mock-up of the lock screen, in
 /// each language, light or dark.

@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 
 /// Formats a story for people: what happens, and below it each push as its reader sees it.
 struct StoryTable {

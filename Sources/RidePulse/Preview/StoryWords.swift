@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 
 /// Writes times of a story next to another one: `09:15:00`, or with the date if it is another day.
 struct StoryClock {

@@ -1,5 +1,6 @@
 import Foundation
 import RideCore
+import Timeline
 import SystemSupport
 
 /// A rehearsal as one JSON object, which a later rehearsal can be compared with.

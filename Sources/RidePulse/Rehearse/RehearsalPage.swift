@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 
 /// A rehearsal as one HTML page without scripts: the pushes of the day by minute, the figures, and
 /// what differs.

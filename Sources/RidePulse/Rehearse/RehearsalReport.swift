@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 
 /// A condition under which `rehearse` fails: a word of `--fail-on`.
 enum RehearsalFailure: String, CaseIterable {

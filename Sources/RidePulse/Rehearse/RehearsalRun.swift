@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 import SystemSupport
 
 /// Replays the lines of a day file, on one core or several.

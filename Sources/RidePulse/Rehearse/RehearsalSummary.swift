@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 
 /// The figures of one set of rules on one day, as a report shows them and a former report has them.
 struct RehearsalSummary {

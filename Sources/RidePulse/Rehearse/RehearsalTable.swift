@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 
 /// Formats a rehearsal for people.
 struct RehearsalTable {

@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 import RuleFiles
 
 /// The results of tests, as text, JSON or JUnit's XML.

@@ -1,4 +1,5 @@
 package import RideCore
+package import Timeline
 
 /// Reads what APNs answers in a rehearsal: `when` with `at` and `apns`, as in a story.
 package enum FaultsFile {

@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 
 /// Decodes the tests of a file.
 struct RuleTestDecoder {

@@ -1,5 +1,6 @@
 internal import Foundation
 package import RideCore
+package import Timeline
 
 /// A file of tests, with the rules that it tests.
 package struct RuleTestFile: Sendable {

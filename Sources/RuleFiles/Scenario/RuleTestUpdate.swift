@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 
 /// Writes `then` into tests that expect nothing yet.
 package struct RuleTestUpdate {

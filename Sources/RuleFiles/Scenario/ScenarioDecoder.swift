@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 
 /// Decodes `given` and `when`.
 struct ScenarioDecoder {

@@ -1,4 +1,5 @@
 package import RideCore
+package import Timeline
 
 /// Reads stories: a ride, its phones, and what happens to it.
 package enum ScenarioFile {

@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import RideCore
+@testable import Timeline
 
 /// The ride of one case: decided several times while its rows, its memo and the clock change at
 /// random, and then left alone.

@@ -1,4 +1,5 @@
 import RideCore
+import Timeline
 import Synchronization
 
 /// Rides in memory, with the rules of the real agenda: a lease, a fence, events consumed by ID.

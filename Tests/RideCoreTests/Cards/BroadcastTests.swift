@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 @Suite("A broadcast card") struct BroadcastTests {
   private static let id = "dHN0LXNyY2gtY2hubA=="

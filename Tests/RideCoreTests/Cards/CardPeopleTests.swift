@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// R89: a card rule serves each of a ride's people of its app.
 @Suite struct CardPeopleTests {

@@ -1,4 +1,5 @@
 @testable import RideCore
+@testable import Timeline
 
 /// One ride with its cards, its agenda, and the phone's side of APNs: the pushes that arrived, in
 /// order.

@@ -1,4 +1,5 @@
 @testable import RideCore
+@testable import Timeline
 
 /// One ride with one schedule rule, handled repeatedly.
 struct AgendaStage {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// R90: a push that is kept from its owner on purpose needs no escalation, whenever that is decided.
 @Suite struct DeclinedEscalationTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// `emit` as what a rule does.
 @Suite("emit") struct EmitTests {

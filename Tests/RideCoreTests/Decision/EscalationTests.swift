@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// R90: `escalate` emits an event for an owner who sees no push of a firing in time.
 @Suite("escalate") struct EscalationTests {

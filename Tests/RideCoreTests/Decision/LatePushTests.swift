@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// U2: what leaves later than its rule fired is decided again by `while` and `if`.
 @Suite("A push that leaves late") struct LatePushTests {

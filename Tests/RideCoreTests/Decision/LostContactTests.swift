@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// R88: `lost-contact` fires once, and again after another contact.
 @Suite("lost-contact") struct LostContactTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// Looks with more pushes than fit into one decision.
 @Suite struct OpenPartTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// R89: events, clock rules and cards of several people, and rules for several apps.
 @Suite struct PeopleTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 @Suite("R84: at-most over all rides") struct PermitTests {
   private static func rule(

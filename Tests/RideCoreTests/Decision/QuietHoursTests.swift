@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 @Suite("R83: quiet hours") struct QuietHoursTests {
   private static func hours(_ from: String, _ to: String) throws -> QuietHours {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 @Suite("R82: topics and samples") struct TopicTests {
   private func book(_ topic: Topic?, sample: String? = nil) throws -> EngineConfiguration {

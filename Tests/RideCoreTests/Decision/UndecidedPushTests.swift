@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// Pushes of which it is not decided yet if they are sent at all.
 @Suite struct UndecidedPushTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// R87: `wait` fires a rule later, if it still may.
 @Suite("wait") struct WaitTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// R87: the phones of one firing are decided together when its `wait` is over.
 @Suite struct WaitingPhonesTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 @Suite("while next to on") struct WhileTests {
   private static func rule(_ states: Set<String>?) -> Rule {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 @Suite("if") struct ConditionTests {
   static func rule(

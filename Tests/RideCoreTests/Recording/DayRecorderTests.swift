@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// From passes of a ride to the lines of a day.
 @Suite struct DayRecorderTests {

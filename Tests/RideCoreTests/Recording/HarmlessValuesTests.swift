@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// What a recorded day keeps of attributes and data, and under which names.
 @Suite struct HarmlessValuesTests {

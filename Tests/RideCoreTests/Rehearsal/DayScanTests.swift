@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// Cores agree about whose line it is, parsed or not.
 @Suite struct DayScanTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// A replay whose ride changes on the way.
 @Suite struct ScriptTests {

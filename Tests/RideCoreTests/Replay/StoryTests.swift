@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// Stories, invented and given, as their people would experience them.
 @Suite struct StoryTests {

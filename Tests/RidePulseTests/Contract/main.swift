@@ -1,3 +1,4 @@
+import Timeline
 // Decodes pushes as an app does. CardDecodingTests compiles it together with generated source:
 // `RideAttributes`, `OddAttributes` and `mutants`.
 //

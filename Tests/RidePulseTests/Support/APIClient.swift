@@ -1,5 +1,6 @@
 import Foundation
 import RideCore
+import Timeline
 import TestSupport
 
 /// Calls a service over HTTP with curl.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 
 /// Differences that no one sees.
 @Suite struct OddSpaceTests {

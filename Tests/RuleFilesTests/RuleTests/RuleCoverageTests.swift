@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 @testable import RuleFiles
 
 /// What tests exercise of rules.

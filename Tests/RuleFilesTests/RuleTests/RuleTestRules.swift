@@ -1,4 +1,5 @@
 @testable import RideCore
+@testable import Timeline
 @testable import RuleFiles
 
 /// The rules that the tests of tests are about.

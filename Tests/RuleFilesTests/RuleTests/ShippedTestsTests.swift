@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import RideCore
+@testable import Timeline
 @testable import RuleFiles
 
 /// The tests that the shipped rules bring along.

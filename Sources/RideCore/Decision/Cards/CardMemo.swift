@@ -95,9 +95,9 @@ package struct StartMemo: Hashable, Sendable {
 }
 
 /// What a push does to a card, applied when the push has an outcome.
-struct CardStep: Hashable, Sendable {
-  var card: CardTarget
-  var event: CardEvent
+package struct CardStep: Hashable, Sendable {
+  package var card: CardTarget
+  package var event: CardEvent
   /// The fingerprint of the content that it shows.
   var shown: String?
   var staleAt: Timestamp?
@@ -105,7 +105,7 @@ struct CardStep: Hashable, Sendable {
   var alert: RideEvent?
   var life: LiveActivity
   var priority: PushPriority
-  var timestamp: Int64
+  package var timestamp: Int64
 
   /// Whether it is for all who watch a channel.
   var isBroadcast: Bool { life.broadcast != nil }

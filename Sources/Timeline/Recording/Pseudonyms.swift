@@ -1,0 +1,49 @@
+import RideCore
+
+/// Replaces IDs and tokens by others that only the holder of the salt could find again.
+///
+/// The same ID always has the same pseudonym under one salt, so days of one operator can be compared.
+package struct Pseudonyms: Sendable {
+  /// What an ID identifies: the same text has another pseudonym in each role.
+  package enum Kind: String, Sendable {
+    case ride, owner, installation, activity, text
+  }
+
+  private let inner: [UInt8]
+  private let outer: [UInt8]
+
+  /// - Parameter salt: The key of HMAC-SHA256 (RFC 2104).
+  package init(salt: String) {
+    var key = Array(salt.utf8)
+    if key.count > 64 { key = SHA256.digest(key) }
+    key += [UInt8](repeating: 0, count: 64 - key.count)
+    inner = key.map { $0 ^ 0x36 }
+    outer = key.map { $0 ^ 0x5c }
+  }
+
+  /// Returns the HMAC of a message.
+  func code(_ message: String) -> [UInt8] {
+    SHA256.digest(outer + SHA256.digest(inner + Array(message.utf8)))
+  }
+
+  /// Returns the pseudonym of an ID, such as `owner_3f9c2a1b…` with 80 bits.
+  package func id(_ kind: Kind, _ text: String) -> String {
+    "\(kind.rawValue)_\(SHA256.hex(code("\(kind.rawValue) \(text)").prefix(10)))"
+  }
+
+  /// Returns the pseudonym of a token: 64 hexadecimal digits, as tokens have.
+  package func token(_ token: String) -> String {
+    SHA256.hex(code("token \(token.lowercased())"))
+  }
+
+  /// Returns a stand-in for a text: equal for equal texts, because a card is sent if its text changes.
+  func text(_ text: String) -> String {
+    "text_\(SHA256.hex(code("text \(text)").prefix(4)))"
+  }
+
+  /// Returns a stand-in for a number that may identify a person: below a million.
+  func number(_ number: String) -> Int64 {
+    let bits = code("number \(number)").prefix(4).reduce(0) { $0 << 8 | Int64($1) }
+    return bits % 1_000_000
+  }
+}

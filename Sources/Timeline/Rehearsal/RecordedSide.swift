@@ -1,0 +1,36 @@
+import RideCore
+
+/// The pushes that a day has recorded, in figures.
+struct RecordedSide {
+  private(set) var figures = RehearsalFigures()
+  /// The types of rules, for outcomes that do not state theirs.
+  private let types: [String: PushType]
+
+  init(_ rules: RuleSet) {
+    types = Dictionary(
+      rules.rules.map { ($0.name, $0.what.pushType) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Counts an outcome; returns it for comparison unless it is no rule's, or not the last one.
+  mutating func add(_ outcome: DayOutcome, at now: Timestamp) -> SentPush? {
+    let rule = outcome.push.rule
+    guard outcome.status != .pending, !rule.isEmpty else { return nil }
+    if outcome.status == .accepted {
+      figures.byRule[rule, default: .init()].pushes += 1
+      if let type = outcome.type ?? types[rule] { figures.byType[type.rawValue, default: 0] += 1 }
+      if let priority = outcome.priority {
+        figures.byPriority[priority.rawValue, default: 0] += 1
+      }
+      figures.byMinute[now.epochSeconds / 60, default: 0] += 1
+      if outcome.reason == LedgerReason.Engine.overBudget.rawValue {
+        figures.overBudgetPushes += 1
+      }
+    } else {
+      let reason = outcome.reason ?? outcome.status.rawValue
+      figures.notSent[rule, default: [:]][reason, default: 0] += 1
+    }
+    return SentPush(
+      at: now, rule: rule, address: outcome.push.token ?? "", status: outcome.status,
+      reason: outcome.reason)
+  }
+}

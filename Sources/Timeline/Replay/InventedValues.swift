@@ -1,0 +1,186 @@
+import RideCore
+
+/// Invents plausible values for the attributes and event data that rules name.
+///
+/// What a rule wants to be absent (`!has(x)`) is left out, unless another rule cannot do without it.
+struct InventedValues {
+  private let pickup: Timestamp
+  private let states: Set<String>
+  private let ofRide: [Use]
+  private let data: [Use]
+
+  init(rules: RuleSet, pickup: Timestamp) {
+    self.pickup = pickup
+    states = rules.activeStates.union(rules.finalStates)
+    ofRide = Self.invented(
+      rules.rules.map { rule in
+        rule.uses { if case .attributes(let path) = $0 { path } else { nil } }
+          + (rule.condition?.uses.attributes ?? []).map(Use.init)
+      })
+    data = Self.invented(
+      rules.rules.map { rule in
+        rule.uses { if case .eventData(let path) = $0 { path } else { nil } }
+          + (rule.condition?.uses.eventData ?? []).map(Use.init)
+      })
+  }
+
+  /// Returns the attributes that the rules name: what is known of the driver, or all others.
+  func attributes(ofDriver: Bool) -> [String: JSONValue] {
+    values(ofRide) { Self.isOfDriver($0) == ofDriver }
+  }
+
+  /// Returns the data of every event that the rules name; IDs of people are left to the story.
+  func eventData() -> [String: JSONValue] {
+    values(data) { !$0.hasSuffix("_id") }
+  }
+
+  /// A value that a rule reads.
+  fileprivate struct Use {
+    var path: [String]
+    var filters: [Filter] = []
+    /// The declared type of the card's field that shows it.
+    var type: FieldType?
+    /// A value with which a condition holds.
+    var fitting: JSONValue?
+    var presence: CELUse.Presence?
+
+    /// Whether a value of another type could not be shown.
+    var determinesType: Bool {
+      type != nil || filters.contains { $0.isOfTime || $0.number != nil }
+    }
+  }
+
+  /// Returns what needs a value, of the uses of each rule.
+  private static func invented(_ uses: [[Use]]) -> [Use] {
+    var absent: Set<[String]> = []
+    var needed: Set<[String]> = []
+    for uses in uses {
+      let asked = uses.filter { $0.presence != nil }.map(\.path)
+      absent.formUnion(uses.filter { $0.presence == .absent }.map(\.path))
+      needed.formUnion(
+        uses.map(\.path).filter { path in !asked.contains { path.starts(with: $0) } })
+    }
+    let leftOut = absent.filter { path in !needed.contains { $0.starts(with: path) } }
+    return uses.flatMap(\.self).filter { use in !leftOut.contains { use.path.starts(with: $0) } }
+  }
+
+  private func values(
+    _ uses: [Use], where isWanted: (String) -> Bool
+  ) -> [String: JSONValue] {
+    var values: [String: JSONValue] = [:]
+    for use in uses {
+      guard let key = use.path.first, isWanted(key) else { continue }
+      add(use, at: use.path, to: &values)
+    }
+    return values
+  }
+
+  /// Adds the value of a path, unless there is one whose type is more certain.
+  private func add(_ use: Use, at path: [String], to values: inout [String: JSONValue]) {
+    guard let key = path.first else { return }
+    let rest = path.dropFirst()
+    if rest.isEmpty {
+      if values[key] == nil || use.determinesType { values[key] = value(of: key, use) }
+      return
+    }
+    var inner: [String: JSONValue] = [:]
+    if case .object(let members)? = values[key] { inner = members }
+    add(use, at: Array(rest), to: &inner)
+    values[key] = .object(inner)
+  }
+
+  private static func isOfDriver(_ key: String) -> Bool {
+    ["driver", "plate", "vehicle", "car", "eta"].contains { key == $0 || key.hasPrefix($0 + "_") }
+  }
+
+  /// Known names and their values; the rest is made from the name.
+  private static let usual: [String: JSONValue] = [
+    "driver_name": .string("Ana"), "customer_name": .string("Mia"), "name": .string("Ana"),
+    "plate": .string("B-RP 1001"), "vehicle": .string("White Toyota Prius"),
+    "car": .string("White Toyota Prius"), "pickup_address": .string("12 Canal Street"),
+    "destination_address": .string("Central Station"), "address": .string("Gate B"),
+    "fare": .string("€14.20"), "fee": .string("€5.00"), "earning": .string("€11.40"),
+    "refund": .string("€14.20"), "pin": .string("4711"), "seconds": .integer(15),
+    "minutes": .integer(3), "stop": .string("8 Harbour Road"),
+    "cancel_reason": .string("The car has broken down"), "currency": .string("EUR"),
+  ]
+
+  private func value(of name: String, _ use: Use) -> JSONValue {
+    let value = untyped(name, use)
+    guard let type = use.type else { return value }
+    return type.converted(value, states: states) ?? sample(of: type, named: name)
+  }
+
+  private func untyped(_ name: String, _ use: Use) -> JSONValue {
+    if use.filters.contains(where: \.isOfTime) { return .integer(pickup.epochSeconds) }
+    if let number = use.filters.compactMap(\.number).first { return number }
+    if let fitting = use.fitting { return fitting }
+    if ["_epoch", "_at", "_time"].contains(where: name.hasSuffix) || name == "eta" {
+      return .integer(pickup.epochSeconds)
+    }
+    if let usual = Self.usual[name] { return usual }
+    for filter in use.filters {
+      if case .fallback(let value) = filter, value != .null, value != .string("") { return value }
+    }
+    return .string(Self.words(name))
+  }
+
+  /// Returns a value of a declared type.
+  private func sample(of type: FieldType, named name: String) -> JSONValue {
+    switch type {
+    case .string, .unknown: .string(Self.words(name))
+    case .state: .string(states.min() ?? Self.words(name))
+    case .int: .integer(3)
+    case .double: .number(14.2)
+    case .bool: .bool(true)
+    case .dateEpoch: .integer(pickup.epochSeconds)
+    case .list(let element): .array(element.map { [sample(of: $0, named: name)] } ?? [])
+    case .object(let members):
+      .object(
+        Dictionary(
+          uniqueKeysWithValues: (members ?? [:]).map { ($0, sample(of: $1.type, named: $0)) }))
+    }
+  }
+
+  private static func words(_ name: String) -> String {
+    String(name.map { "_-".contains($0) ? " " : $0 })
+  }
+}
+
+extension InventedValues.Use {
+  fileprivate init(_ use: CELUse) {
+    self.init(path: use.path, fitting: use.fitting, presence: use.presence)
+  }
+}
+
+extension Rule {
+  /// Returns the values of one source that its texts and fields show.
+  fileprivate func uses(
+    _ path: (Placeholder.Source) -> [String]?
+  ) -> [InventedValues.Use] {
+    shownValues.compactMap { placeholder, type in
+      path(placeholder.source).map {
+        InventedValues.Use(path: $0, filters: placeholder.filters, type: type)
+      }
+    }
+  }
+}
+
+extension Filter {
+  /// Whether its value must be a time.
+  fileprivate var isOfTime: Bool {
+    switch self {
+    case .time, .date, .weekday, .relative, .epoch: true
+    default: false
+    }
+  }
+
+  /// A number, if its value must be one.
+  fileprivate var number: JSONValue? {
+    switch self {
+    case .currency: .number(14.2)
+    case .plural, .int: .integer(3)
+    default: nil
+    }
+  }
+}
