@@ -46,6 +46,8 @@ struct CircuitBreaker: Equatable {
   private var count = 0
   private var pausesInARow = 0
   private var lastCause = PauseCause.refused
+  /// Whether there was no connection at some time of the pause.
+  private var wasDisconnected = false
 
   var isPaused: Bool { cause != nil }
 
@@ -98,13 +100,17 @@ struct CircuitBreaker: Equatable {
     return pause(by: isUnreachable ? .unreachable : .refused, at: now)
   }
 
-  /// Records that a connection to APNs is open; returns whether the breaker waited for it.
+  /// Records whether a connection to APNs is open; returns whether the breaker waited for it.
   ///
-  /// The next push is the probe: a connection alone does not show that APNs accepts pushes.
-  mutating func reached(at now: Timestamp) -> Bool {
+  /// The next push is the probe: a connection alone does not show that APNs accepts pushes. One that
+  /// was open all the while, and answers no push, ends no pause.
+  mutating func observe(isConnected: Bool, at now: Timestamp) -> Bool {
     guard case .open(let until) = phase, until > now, lastCause == .unreachable else {
       return false
     }
+    if !isConnected { wasDisconnected = true }
+    guard isConnected, wasDisconnected else { return false }
+    wasDisconnected = false
     phase = .open(until: now)
     return true
   }
@@ -116,6 +122,7 @@ struct CircuitBreaker: Equatable {
     pausesInARow += 1
     phase = .open(until: until)
     lastCause = cause
+    wasDisconnected = false
     return .paused(until: until, problems: problems, of: count, by: cause)
   }
 }

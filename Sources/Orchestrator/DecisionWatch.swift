@@ -17,6 +17,7 @@ package final class DecisionWatch: Sendable {
     var claims: [RideClaim] = []
     var index: Int?
     var number: UInt64 = 0
+    var isCondemned = false
   }
 
   private let state = Mutex(State())
@@ -45,6 +46,21 @@ package final class DecisionWatch: Sendable {
     }
   }
 
+  /// Ends the claim of a decision that has stalled: nothing of it is sent, even if the decision
+  /// returns after all.
+  ///
+  /// - Returns: Whether the decision has still not returned.
+  package func condemn(_ turn: Turn) -> Bool {
+    state.withLock { state in
+      guard state.index != nil, state.number == turn.number else { return false }
+      state.isCondemned = true
+      return true
+    }
+  }
+
+  /// Whether nothing more of the current claim may be sent: the process is about to end.
+  var isCondemned: Bool { state.withLock { $0.isCondemned } }
+
   /// The rides of the current claim except the one that is decided now: nothing of them has left.
   var others: [RideClaim] {
     state.withLock { state in
@@ -56,27 +72,30 @@ package final class DecisionWatch: Sendable {
 
 /// Decides whether a decision counts as one that does not return: a value without a clock.
 ///
-/// Measured by the processor time of the process: on a machine that is starved or suspended a
-/// decision may take any time.
+/// It needs time by the clock and by the processor: on a machine that is starved or suspended a
+/// decision may take any time, and other threads of the process use the processor, too.
 package struct DecisionDeadline {
-  /// The processor time after which a decision has stalled. All pushes of a claim take milliseconds.
+  /// The time after which a decision has stalled. All pushes of a claim take milliseconds.
   package static let limit: Duration = .seconds(5)
 
-  private var seen: (turn: DecisionWatch.Turn, since: Duration)?
+  private var seen: (turn: DecisionWatch.Turn, cpuTime: Duration, uptime: Duration)?
 
   package init() {}
 
-  /// Returns the ride whose decision has stalled; nil if there is none.
-  package mutating func observe(_ turn: DecisionWatch.Turn?, cpuTime: Duration) -> RideID? {
+  /// Returns the decision that has stalled; nil if there is none.
+  package mutating func observe(
+    _ turn: DecisionWatch.Turn?, cpuTime: Duration, uptime: Duration
+  ) -> DecisionWatch.Turn? {
     guard let turn else {
       seen = nil
       return nil
     }
     guard let seen, seen.turn == turn else {
-      self.seen = (turn, cpuTime)
+      self.seen = (turn, cpuTime, uptime)
       return nil
     }
-    return cpuTime - seen.since > Self.limit ? turn.ride : nil
+    let hasStalled = cpuTime - seen.cpuTime > Self.limit && uptime - seen.uptime > Self.limit
+    return hasStalled ? turn : nil
   }
 }
 

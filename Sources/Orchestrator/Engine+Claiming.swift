@@ -31,7 +31,9 @@ extension Engine {
         let claim = try await claim(limit: limit, asleep: false)
         recordClaim(claim)
         if claim.hasLostClaims {
-          try await claimLostApart()
+          if try await claimLostApart() == 0 {
+            await claimSignal.wait(atMost: settings.pollInterval, on: parts.clock)
+          }
           continue
         }
         if claim.rides.isEmpty, claim.released == 0, try await finishInFlight() { return }
@@ -80,7 +82,7 @@ extension Engine {
     beginClaim()
     let claim = try await claim(limit: limit, asleep: asleep)
     recordClaim(claim)
-    if claim.hasLostClaims { try await claimLostApart() }
+    if claim.hasLostClaims { await claimLostOrRest() }
     let held = state.withLock { $0.inFlight.count }
     if restDetector.claimed(claim.rides.count, held: held, at: time.uptime()) { parts.onRest() }
     return pollPolicy.claimed(
@@ -90,20 +92,45 @@ extension Engine {
 
   /// Claims rides whose last claim ended with its node, once no other ride is in flight: what is in
   /// flight when a node ends waits for the lease.
-  private func claimLostApart() async throws {
+  ///
+  /// - Returns: The number of rides claimed.
+  private func claimLostApart() async throws -> Int {
     let limit = time.uptime() + settings.apartWithin
     while state.withLock({ $0.inFlight.count > 0 }), time.uptime() < limit, !isStopping {
       await capacitySignal.wait(atMost: limit - time.uptime(), on: parts.clock)
     }
-    if isStopping || isHalted || isAside { return }
+    if isStopping || isHalted || isAside { return 0 }
     beginTurn(.claiming)
-    beginClaim()
-    try await claimLost()
+    return try await claimLost()
+  }
+
+  /// Claims lost rides, unless that failed a short while ago: other rides do not wait for it.
+  private func claimLostOrRest() async {
+    let uptime = time.uptime()
+    if state.withLock({ uptime < $0.retryLostAt }) { return }
+    do {
+      _ = try await claimLostApart()
+      state.withLock { state in
+        _ = state.claimingLost.succeeded()
+        state.retryLostAt = .zero
+      }
+    } catch {
+      let failure = Self.failure(error)
+      let uptime = time.uptime()
+      let isNew = state.withLock { state in
+        state.retryLostAt = uptime + Self.failing.longest
+        return state.claimingLost.failed(failure, at: uptime)
+      }
+      guard isNew else { return }
+      parts.log(
+        .error, "Claim of lost rides failed, retrying", ["error": failure.description])
+    }
   }
 
   /// Waits while settlements fail, or while another node sends in place of this one: nothing is
   /// claimed that could not be settled or sent.
   private func waitWhileHalted() async {
+    if isHalted || isAside { state.withLock { $0.claiming = ClaimHealth() } }
     while isHalted || isAside, !isStopping {
       beginTurn(.claiming)
       await claimSignal.wait(atMost: .seconds(1), on: parts.clock)

@@ -44,12 +44,10 @@ extension Engine {
 
   private func resume(_ found: [APNsEnvironment: Reachability]) {
     let now = time.now
-    for (environment, reach) in found where reach == .connected {
-      for lane in state.withLock({ $0.lanes.reached(environment, at: now) }) {
-        parts.log(
-          .info, "APNs reached again, the app's next push is sent",
-          ["app": lane.app.rawValue, "environment": lane.environment.rawValue])
-      }
+    for lane in state.withLock({ $0.lanes.observe(found, at: now) }) {
+      parts.log(
+        .info, "APNs reached again, the app's next push is sent",
+        ["app": lane.app.rawValue, "environment": lane.environment.rawValue])
     }
   }
 

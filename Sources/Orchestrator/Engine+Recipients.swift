@@ -71,8 +71,11 @@ extension Engine {
         ["pushes": "\(outdated.count)", "error": "\(error)"])
       return handBack(outdated, .recipientUnread)
     }
+    // The answer took so long that it is outdated itself.
+    if freshUntil <= time.now { return handBack(outdated, .recipientUnread) }
     let uptime = time.uptime()
     var gone: [OutdatedPush] = []
+    var late: [OutdatedPush] = []
     var requests: [PushRequest] = []
     for (push, recipient) in zip(outdated, recipients) {
       if let recipient, !unchanged.contains(recipient) {
@@ -82,9 +85,14 @@ extension Engine {
       var request = push.request
       request.freshUntil = freshUntil
       request.sendWithin = request.sendWithin.map { $0 - (uptime - push.since) }
-      requests.append(request)
+      if let left = request.sendWithin, left <= .zero {
+        late.append(push)
+      } else {
+        requests.append(request)
+      }
     }
     submit(requests, at: time.now)
+    handBack(late, .recipientUnread)
     handBack(gone, .recipientChanged)
   }
 

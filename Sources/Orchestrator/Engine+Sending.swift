@@ -10,9 +10,12 @@ extension Engine {
 
   /// Claims rides whose last claim ended with its node, apart from others: one of them may end this
   /// node, too.
-  func claimLost() async throws {
+  ///
+  /// - Returns: The number of rides claimed.
+  func claimLost() async throws -> Int {
     let lost = try await handle(isLost: true) { try await parts.store.claimLost() }
     if lost.hasLostClaims { claimSignal.notify() }
+    return lost.rides.count
   }
 
   private func handle(
@@ -35,8 +38,10 @@ extension Engine {
     let now = time.earliest - claim.now > .seconds(1) ? time.earliest : claim.now
     let freshUntil = time.now + PushRequest.freshness
     let decisions = decide(claim, by: configuration, now: now)
+    // Their rides are released, and the process ends.
+    if parts.decisionWatch.isCondemned { return claim }
     logUnknownWords(decisions)
-    let gone = isLost ? try await parts.store.recordDecided(decisions.map(\.0)) : []
+    let gone = isLost ? try await recordDecided(claim) : []
     let blocked = await journal(decisions, now: now).union(gone.map(\.rideID))
     let passed = time.uptime() - requestedAt
     if passed > settings.sendWithin {
@@ -64,6 +69,17 @@ extension Engine {
     if hasFinished { settleSignal.notify() }
     submit(requests, at: now)
     return claim
+  }
+
+  /// Records that rides of lost claims were decided; returns those that another node holds by now.
+  private func recordDecided(_ claim: Claim) async throws -> [RideClaim] {
+    do {
+      return try await parts.store.recordDecided(claim.rides.map(\.claim))
+    } catch {
+      // A release is no end of a node.
+      await releaseClaim(claim)
+      throw error
+    }
   }
 
   private func decide(
@@ -236,7 +252,12 @@ extension Engine {
       case .refused:
         parts.log(.error, "App paused: APNs refuses its pushes; check keys and topics", fields)
       case .unreachable:
-        parts.log(.error, "App paused: APNs can't be reached; check DNS, network and proxy", fields)
+        if parts.transport.reachability()[lane.environment] == .connected {
+          parts.log(.error, "App paused: APNs is connected and answers no push", fields)
+        } else {
+          parts.log(
+            .error, "App paused: APNs can't be reached; check DNS, network and proxy", fields)
+        }
         reachSignal.notify()
       }
     case .resumed:

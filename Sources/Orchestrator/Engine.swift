@@ -43,6 +43,9 @@ package final class Engine: Sendable {
     var heldBytes = 0
     var stallDetector = StallDetector()
     var claiming = ClaimHealth()
+    var claimingLost = ClaimHealth()
+    /// When a claim of lost rides that failed is repeated.
+    var retryLostAt: Duration = .zero
     var reach = ReachPolicy()
     /// Words that no rule file declares, as far as they are logged.
     var unknownWords: Set<String> = []

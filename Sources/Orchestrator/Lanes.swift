@@ -60,10 +60,13 @@ struct Lanes {
     return environments
   }
 
-  /// Records that a connection to an environment is open; returns the lanes that waited for it.
-  mutating func reached(_ environment: APNsEnvironment, at now: Timestamp) -> [PushLane] {
+  /// Records whether environments have an open connection; returns the lanes that waited for one.
+  mutating func observe(
+    _ found: [APNsEnvironment: Reachability], at now: Timestamp
+  ) -> [PushLane] {
     lanes.indices.filter {
-      lanes[$0].lane.environment == environment && lanes[$0].breaker.reached(at: now)
+      let isConnected = found[lanes[$0].lane.environment] == .connected
+      return lanes[$0].breaker.observe(isConnected: isConnected, at: now)
     }.map { lanes[$0].lane }
   }
 

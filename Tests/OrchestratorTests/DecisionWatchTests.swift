@@ -8,13 +8,31 @@ struct DecisionWatchTests {
     names.enumerated().map { RideClaim(rideID: RideID($1), fence: Int64($0)) }
   }
 
-  @Test func `a decision has stalled once it has used its processor time`() {
+  @Test func `a decision has stalled once it has used its time, of the processor too`() {
     var deadline = DecisionDeadline()
     let turn = DecisionWatch.Turn(ride: "r", number: 1)
     let limit = DecisionDeadline.limit
-    #expect(deadline.observe(turn, cpuTime: .seconds(100)) == nil)
-    #expect(deadline.observe(turn, cpuTime: .seconds(100) + limit) == nil)
-    #expect(deadline.observe(turn, cpuTime: .seconds(101) + limit) == "r")
+    let start = Duration.seconds(100)
+    #expect(deadline.observe(turn, cpuTime: start, uptime: start) == nil)
+    #expect(deadline.observe(turn, cpuTime: start + limit, uptime: start + limit) == nil)
+    // A machine that is starved, and threads that use several processors.
+    #expect(deadline.observe(turn, cpuTime: start, uptime: start + limit * 2) == nil)
+    #expect(deadline.observe(turn, cpuTime: start + limit * 2, uptime: start + limit / 2) == nil)
+    #expect(deadline.observe(turn, cpuTime: start + limit * 2, uptime: start + limit * 2) == turn)
+  }
+
+  @Test func `nothing of a claim is sent once its decision has stalled`() {
+    let watch = DecisionWatch()
+    watch.begin(claims("a", "b"))
+    watch.beginTurn(0)
+    let first = watch.turn
+    watch.beginTurn(1)
+    #expect(first.map(watch.condemn) == false, "it has returned")
+    #expect(!watch.isCondemned)
+    #expect(watch.turn.map(watch.condemn) == true)
+    #expect(watch.isCondemned)
+    watch.end()
+    #expect(watch.isCondemned)
   }
 
   @Test func `each decision has its own time, and a pause between two has none`() {
@@ -22,9 +40,10 @@ struct DecisionWatchTests {
     for number in 1...20 {
       let turn = DecisionWatch.Turn(ride: "r", number: UInt64(number))
       let used = DecisionDeadline.limit * number
-      #expect(deadline.observe(turn, cpuTime: used) == nil)
-      #expect(deadline.observe(turn, cpuTime: used + DecisionDeadline.limit) == nil)
-      #expect(deadline.observe(nil, cpuTime: used + DecisionDeadline.limit * 2) == nil)
+      let next = used + DecisionDeadline.limit
+      #expect(deadline.observe(turn, cpuTime: used, uptime: used) == nil)
+      #expect(deadline.observe(turn, cpuTime: next, uptime: next) == nil)
+      #expect(deadline.observe(nil, cpuTime: next * 2, uptime: next * 2) == nil)
     }
   }
 

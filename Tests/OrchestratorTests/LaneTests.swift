@@ -110,15 +110,18 @@ import Testing
   @Test func `U15: with a connection the next push is the probe, if none was there before`() {
     var breaker = CircuitBreaker()
     for _ in 0..<20 { _ = breaker.record(.unsent(.noConnection("refused")), at: Self.start) }
-    let tells = (breaker.reached(at: Self.at(1)), breaker.reached(at: Self.at(1)))
-    #expect(tells == (true, false), "once")
+    // One that was open all the while ends no pause.
+    let resumed = [true, false, true, true].map { isConnected in
+      breaker.observe(isConnected: isConnected, at: Self.at(1))
+    }
+    #expect(resumed == [false, false, true, false])
     #expect(breaker.admit(at: Self.at(1)) == .go)
     #expect(breaker.admit(at: Self.at(1)) == .wait(until: Self.at(2), .unreachable))
     #expect(breaker.record(.accepted, at: Self.at(1)) == .resumed)
     // A connection changes nothing while APNs refuses.
     breaker = stormy()
-    let resumes = breaker.reached(at: Self.at(1))
-    #expect(!resumes)
+    let resumes = [false, true].map { breaker.observe(isConnected: $0, at: Self.at(1)) }
+    #expect(resumes == [false, false])
     #expect(breaker.admit(at: Self.at(1)) == .wait(until: Self.at(5)))
   }
 

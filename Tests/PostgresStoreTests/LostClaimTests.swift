@@ -135,6 +135,50 @@ import Testing
     }
   }
 
+  @Test func `a former holder is told that its claim is over`() async throws {
+    try await insert(1...1)
+    let former = try await claim()
+    try await endLeases()
+    #expect(try await claim().hasLostClaims)
+    // Set aside, and claimed by no other node yet.
+    #expect(try await store.renew(former.rides.map(\.claim)).count == 1)
+    let lost = try await store.claimLost()
+    // Its short lease is over before the decision is.
+    try await endLeases()
+    #expect(try await store.recordDecided(lost.rides.map(\.claim)).count == 1)
+    #expect(try await store.claimLost().rides.count == 1)
+    #expect(try await store.recordDecided(lost.rides.map(\.claim)).count == 1)
+  }
+
+  @Test func `a ride that can't be read ends no node`() async throws {
+    try await insert(1...1)
+    _ = try await claim()
+    try await endLeases()
+    try await session.script("update ridepulse.agenda set memo = '{\"retries\": \"none\"}'")
+    for _ in 1...3 {
+      #expect(try await claim().hasLostClaims)
+      #expect(try await store.claimLost().rides.isEmpty)
+      try await endLeases()
+    }
+    let reason = try await session.value("select reason from ridepulse.parked")
+    #expect(reason?.hasPrefix("its memo can't be read") == true, "\(reason ?? "not parked")")
+  }
+
+  @Test func `a service that may not claim parks nothing, and does not try again at once`()
+    async throws
+  {
+    try await insert(1...1)
+    _ = try await claim()
+    try await endLeases()
+    #expect(try await claim().hasLostClaims)
+    try await session.script(
+      "update ridepulse.lost_claims set claims = 10; select ridepulse.hold('test')")
+    #expect(try await claim().hasLostClaims == false)
+    let lost = try await store.claimLost()
+    #expect(lost.rides.isEmpty && !lost.hasLostClaims)
+    #expect(try await session.value("select count(*) from ridepulse.parked") == "0")
+  }
+
   @Test func `A12: a lease from before the clock went back lasts no longer than others`()
     async throws
   {
@@ -151,9 +195,17 @@ import Testing
         == "2")
     #expect(try await store.renew(held.rides.map(\.claim)).isEmpty)
     // It was killed.
-    try await session.script("update ridepulse.agenda set leased_until = now()")
+    try await endLeases()
     #expect(try await claim().hasLostClaims)
-    #expect(try await store.claimLost().rides.count == 2)
+    let lost = try await store.claimLost()
+    #expect(lost.rides.count == 2)
+    // It may have sent with times up to the end of that lease.
+    for ride in lost.rides {
+      #expect(ride.view.heldUntil.map { $0 > lost.now + .seconds(3500) } == true)
+    }
+    try await settle(lost)
+    try await session.script("select ridepulse.emit('e', 'r1')")
+    #expect(try await claim().rides.map(\.view.heldUntil) == [nil])
   }
 
   @Test func `behind a backlog, a fifth of a claim is for the newest events`() async throws {

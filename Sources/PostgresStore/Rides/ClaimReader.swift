@@ -49,6 +49,7 @@ struct ClaimReader {
       claim.place = report?.place
       claim.row = rows[row, columns.row]
       claim.isTakenOver = rows[row, columns.isTakenOver] == true
+      claim.heldUntil = rows[row, columns.heldUntil]
       claims.append(claim)
       memos.append(memo(rows[row, columns.memo], of: ride))
     }
@@ -145,6 +146,7 @@ struct ClaimReader {
       rides: zip(claims, memos).map { claim, memo in
         var view = rows.view(of: claim.rideID, memo)
         view.isTakenOver = claim.isTakenOver
+        view.heldUntil = claim.heldUntil
         return (claim, view)
       })
   }

@@ -13,6 +13,8 @@ struct ClaimColumns: Sendable {
   let memo: ResultColumn<String>
   /// Whether another node's lease on the ride ran out.
   let isTakenOver: ResultColumn<Bool>
+  /// The end of a former lease, by the clock before it went back.
+  let heldUntil: ResultColumn<Timestamp>
   /// The lowest event and due time of rides that are not parked.
   let lowestEvent: ResultColumn<Int64>
   /// The event up to which all rides that were found are claimed, if the scan stopped there.
@@ -39,6 +41,7 @@ struct ClaimColumns: Sendable {
     row = list.text("place::text")
     memo = list.text("memo::text")
     isTakenOver = list.boolean("is_taken_over")
+    heldUntil = list.time("held_until")
     lowestEvent = list.integer("lowest_event")
     claimedTo = list.integer("claimed_to")
     lowestDue = list.time("lowest_due")
@@ -144,30 +147,51 @@ enum ClaimStatements {
       ), free as materialized (
         -- Locks those that no other node holds or is claiming now.
         select a.ctid as place, a.ride_id, a.fence, a.node is not null as is_taken_over,
-          a.leased_until > now() as is_ahead,
+          a.leased_until, a.leased_until > now() as is_ahead,
           a.node is not null and a.leased_until > '-infinity' and a.leased_until <= now() as is_lost
         from ridepulse.agenda a
         where not (\(held("$5")))
           and a.ctid = any (array(select place from listed limit $4::bigint))
         for update skip locked
-      ), lost as (
-        -- Their next claim counts this one, unless it was settled since it was counted.
-        insert into ridepulse.lost_claims as l (ride_id, fence, claims)
-        select ride_id, fence, 1 from free where is_lost
-        on conflict (ride_id) do update set fence = excluded.fence, is_waiting = true,
-          claims = case when l.fence <> excluded.fence then 1
-            else l.claims + (not l.is_waiting)::integer end,
-          lost_at = case when l.fence <> excluded.fence then excluded.lost_at else l.lost_at end
       ), set_aside as (
+        -- The new fence ends the claim of the former holder, which may only have been suspended.
+        update ridepulse.agenda a set fence = nextval('ridepulse.fence'),
+          leased_until = now() + $5::bigint * interval '1 millisecond'
+        from free where a.ctid = free.place and free.is_lost
+        returning a.ride_id, a.fence, free.fence as lost_fence
+      ), lost as (
+        -- Their next claim counts the lost one, unless it was settled since it was counted.
+        insert into ridepulse.lost_claims (ride_id, fence, claims, is_decided, held_until, lost_at)
+        select s.ride_id, s.fence, coalesce(k.claims + (not k.is_waiting)::integer, 1),
+          coalesce(k.is_decided, false), k.held_until, coalesce(k.lost_at, now())
+        from set_aside s left join lateral (
+          select * from ridepulse.lost_claims l
+          where l.ride_id = s.ride_id and l.fence = s.lost_fence offset 0) k on true
+        on conflict (ride_id) do update set fence = excluded.fence, claims = excluded.claims,
+          is_waiting = true, is_decided = excluded.is_decided, held_until = excluded.held_until,
+          lost_at = excluded.lost_at
+      ), shortened as (
+        -- The clock went back. Whatever the holder sends has times up to the end of its lease.
         update ridepulse.agenda a
         set leased_until = now() + $5::bigint * interval '1 millisecond'
-        from free where a.ctid = free.place and (free.is_lost or free.is_ahead)
+        from free where a.ctid = free.place and free.is_ahead
+        returning a.ride_id, a.fence, free.leased_until
+      ), ahead as (
+        insert into ridepulse.lost_claims as l (ride_id, fence, claims, is_waiting, held_until)
+        select ride_id, fence, 0, false, leased_until from shortened
+        on conflict (ride_id) do update set fence = excluded.fence,
+          claims = case when l.fence = excluded.fence then l.claims else 0 end,
+          is_waiting = l.fence = excluded.fence and l.is_waiting,
+          is_decided = l.fence = excluded.fence and l.is_decided,
+          held_until = case when l.fence = excluded.fence
+            then greatest(l.held_until, excluded.held_until) else excluded.held_until end
       ), renewed as (
         -- Leases rides that are on the agenda.
         update ridepulse.agenda a set node = $9::uuid, fence = nextval('ridepulse.fence'),
           leased_until = now() + $5::bigint * interval '1 millisecond'
         from free where a.ctid = free.place and not free.is_lost and not free.is_ahead
-        returning a.ride_id, a.fence, a.ctid as place, a.memo, free.is_taken_over
+        returning a.ride_id, a.fence, a.ctid as place, a.memo, free.is_taken_over,
+          null::timestamptz as held_until
       ), opened as (
         -- Puts rides with a first event on the agenda.
         insert into ridepulse.agenda (ride_id, node, fence, leased_until)
@@ -175,7 +199,8 @@ enum ClaimStatements {
           now() + $5::bigint * interval '1 millisecond'
         from waiting w where w.place is null order by w.ride_id
         on conflict do nothing
-        returning ride_id, fence, ctid as place, null::jsonb as memo, false as is_taken_over
+        returning ride_id, fence, ctid as place, null::jsonb as memo, false as is_taken_over,
+          null::timestamptz as held_until
       ), claimed as (
         select * from renewed union all select * from opened
       )
@@ -198,8 +223,8 @@ enum ClaimStatements {
           case when $8::boolean then (select due_at from ridepulse.agenda
            where due_at >= \(dueFloor) and leased_until < 'infinity'
            order by due_at limit 1) end as lowest_due,
-          \(LostClaimStatements.exist) or exists (select from free where is_lost)
-            as has_lost_claims,
+          here.may_claim and (\(LostClaimStatements.exist)
+            or exists (select from free where is_lost)) as has_lost_claims,
           here.*
         from here left join claimed on true
         offset 0

@@ -122,6 +122,9 @@ enum LeaseStatements {
         from \(unread.table("u"))
         where a.ride_id = u.ride_id and a.fence = u.fence and a.node = u.node
         returning a.ride_id, a.parked_reason
+      ), ended as (
+        -- It did not end its node.
+        delete from ridepulse.lost_claims l using counted where l.ride_id = counted.ride_id
       )
       select ride_id, parked_reason from counted where parked_reason is not null
       """)

@@ -35,24 +35,27 @@ enum LostClaimStatements {
 
   /// Locks the rides that wait.
   private static let waiting = """
-    select l.ride_id, a.ctid as place, l.is_decided, l.lost_at,
+    select l.ride_id, a.ctid as place, l.is_decided, l.lost_at, l.held_until,
             -- A release is no end of a node.
+            l.is_waiting or a.leased_until > '-infinity' as is_lost,
             l.claims + (not l.is_waiting and a.leased_until > '-infinity')::integer as claims
           from ridepulse.lost_claims l
           join ridepulse.agenda a on a.ride_id = l.ride_id and a.fence = l.fence
           where l.is_waiting or a.leased_until <= now()
           order by claims desc, l.lost_at, l.ride_id
-          for update skip locked
+          for update of a skip locked
     """
 
-  /// Parks rides that end their node again and again.
+  /// Parks rides that end their node again and again: $1 to $3 the apps of `DatabasePin`.
   ///
   /// It returns each ride and its reason. The node stays in the row, as `LeaseStatements.park`
   /// leaves it.
   static let park = Statement(
     name: "lost_park",
     sql: """
-      with waiting as materialized (
+      with here as materialized (
+        select * from ridepulse.claim_place($1::text[], $2::text[], $3::text[])
+      ), waiting as materialized (
         \(waiting)
       )
       update ridepulse.agenda a set fence = a.fence + 1, leased_until = 'infinity',
@@ -62,7 +65,8 @@ enum LostClaimStatements {
             'decided', waiting.claims) end
           || '; the log or core dump of that node shows where'
       from waiting
-      where a.ctid = waiting.place and (waiting.claims >= \(decided)
+      where a.ctid = waiting.place and waiting.is_lost and (select may_claim from here)
+        and (waiting.claims >= \(decided)
         or waiting.claims >= \(undecided) and not waiting.is_decided)
       returning a.ride_id, a.parked_reason
       """)
@@ -89,7 +93,7 @@ enum LostClaimStatements {
           leased_until = now() + interval '1 millisecond'
             * case when chosen.claims > 1 then $1::bigint else $2::bigint end
         from chosen where a.ctid = chosen.place
-        returning a.ride_id, a.fence, a.ctid as place, a.memo, chosen.claims
+        returning a.ride_id, a.fence, a.ctid as place, a.memo, chosen.claims, chosen.held_until
       ), counted as (
         update ridepulse.lost_claims l set fence = renewed.fence, claims = renewed.claims,
           is_waiting = false, is_decided = false
@@ -100,19 +104,36 @@ enum LostClaimStatements {
         select clock_timestamp() as now, null::timestamptz as next_due, renewed.*,
           true as is_taken_over, null::bigint as lowest_event, null::bigint as claimed_to,
           null::timestamptz as lowest_due,
-          (select count(*) from waiting) > (select count(*) from chosen) as has_lost_claims, here.*
+          here.may_claim and (select count(*) from waiting) > (select count(*) from chosen)
+            as has_lost_claims,
+          here.*
         from here left join renewed on true
         offset 0
       ) result
       """)
 
-  /// Records that claims survived the decision of their rides: `LeaseStatements.claims`.
+  /// Records that claims survived the decision of their rides, and extends their leases:
+  /// `LeaseStatements.claims`; the lease in milliseconds follows them.
+  ///
+  /// It returns the rides that are still claimed. A lease that is over is not extended: another node
+  /// may be setting the ride aside.
   static let recordDecided = Statement(
     name: "lost_decided",
     sql: """
+      with held as materialized (
+        select a.ctid as place, a.ride_id, a.fence
+        from \(LeaseStatements.claims.table("c"))
+        join ridepulse.agenda a on a.ride_id = c.ride_id and a.fence = c.fence and a.node = c.node
+        where a.ride_id = any (\(LeaseStatements.claims.keys)) and a.leased_until > now()
+        order by a.ride_id
+        for update of a skip locked
+      ), renewed as (
+        update ridepulse.agenda a set leased_until = now()
+          + $\(LeaseStatements.claims.last + 1)::bigint * interval '1 millisecond'
+        from held where a.ctid = held.place
+      )
       update ridepulse.lost_claims l set is_decided = true
-      from \(LeaseStatements.claims.table("c"))
-      where l.ride_id = any (\(LeaseStatements.claims.keys)) and l.ride_id = c.ride_id
-        and l.fence = c.fence
+      from held where l.ride_id = held.ride_id and l.fence = held.fence
+      returning l.ride_id
       """)
 }

@@ -86,7 +86,7 @@ extension PostgresRideStore {
     let results = try await run(
       claims,
       [
-        Call(ClaimStatements.plannedOnce), Call(LostClaimStatements.park),
+        Call(ClaimStatements.plannedOnce), Call(LostClaimStatements.park, pin.parameters),
         Call(LostClaimStatements.removeVoid),
         Call(
           LostClaimStatements.claim,
@@ -107,11 +107,19 @@ extension PostgresRideStore {
 
   /// Records that rides of lost claims were decided, and extends their leases.
   ///
+  /// - Returns: The rides whose lease has ended or passed to another node.
   /// - Throws: `StoreFailure`; the same rides may be given again.
   package func recordDecided(_ rides: [RideClaim]) async throws -> [RideClaim] {
-    try await renew(
-      rides,
-      and: Call(LostClaimStatements.recordDecided, LeaseStatements.claims.arrays(rides)))
+    let results = try await run(
+      claims,
+      [
+        Call(SettleStatements.writeSettings),
+        Call(
+          LostClaimStatements.recordDecided,
+          LeaseStatements.claims.arrays(rides) + [String(lease.microseconds / 1000)]),
+      ])
+    let held = Set((0..<results[1].rowCount).compactMap { results[1].string($0, 0) })
+    return rides.filter { !held.contains($0.rideID.text) }
   }
 
   private func logParked(_ rides: QueryResult, _ message: StaticString) {

@@ -117,11 +117,6 @@ extension PostgresRideStore {
   ///
   /// - Throws: `StoreFailure`; the leases may be unchanged.
   package func renew(_ rides: [RideClaim]) async throws -> [RideClaim] {
-    try await renew(rides, and: nil)
-  }
-
-  /// Extends the leases, in one transaction with another statement.
-  func renew(_ rides: [RideClaim], and other: Call?) async throws -> [RideClaim] {
     let parameters = Self.parameters(rides)
     let results = try await run(
       claims,
@@ -129,7 +124,7 @@ extension PostgresRideStore {
         Call(SettleStatements.writeSettings),
         Call(LeaseStatements.renew, parameters + [String(lease.microseconds / 1000)]),
         Call(LeaseStatements.heldClaims, parameters),
-      ] + [other].compactMap(\.self))
+      ])
     let held = Self.keys(results[2])
     return rides.filter { !held.contains(ClaimKey($0)) }
   }

@@ -46,7 +46,8 @@ package struct RideSnapshot {
       select \(ClaimColumns.all.sql)
       from (
         select clock_timestamp() as now, null::timestamptz as next_due, r.id as ride_id, 0 as fence,
-          null::tid as place, a.memo, false as is_taken_over, null::bigint as lowest_event,
+          null::tid as place, a.memo, false as is_taken_over, null::timestamptz as held_until,
+          null::bigint as lowest_event,
           null::bigint as claimed_to, null::timestamptz as lowest_due, null::bigint as system_identifier,
           null::integer as timeline, true as may_claim, true as is_pinned,
           false as has_lost_claims

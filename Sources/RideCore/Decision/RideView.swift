@@ -30,6 +30,9 @@ package struct RideView: Hashable, Sendable {
   package var memo: Memo
   /// Whether the previous holder lost the ride only when its lease ended, without releasing it.
   package var isTakenOver = false
+  /// When a previous holder's lease ended, by the database's clock before it went back; nil if it did
+  /// not go back meanwhile.
+  package var heldUntil: Timestamp?
 
   package init(
     rideID: RideID, ride: Ride?, events: [RideEvent] = [], phones: [Phone] = [],

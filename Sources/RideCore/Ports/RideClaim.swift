@@ -12,6 +12,8 @@ package struct RideClaim: Hashable, Sendable {
   /// Whether the previous holder lost the ride only when its lease ended: a release must not hide
   /// that.
   package var isTakenOver = false
+  /// When a previous holder's lease ended, by the database's clock before it went back.
+  package var heldUntil: Timestamp?
 
   package init(rideID: RideID, fence: Int64) {
     self.rideID = rideID

@@ -29,10 +29,12 @@ final class DecisionWatchdog: Sendable {
       var deadline = DecisionDeadline()
       while true {
         Thread.sleep(forTimeInterval: Self.interval)
+        let uptime = Duration.nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds))
         guard let cpuTime = ProcessTime.cpu(),
-          let ride = deadline.observe(watch.turn, cpuTime: cpuTime)
+          let turn = deadline.observe(watch.turn, cpuTime: cpuTime, uptime: uptime),
+          watch.condemn(turn)
         else { continue }
-        end(because: ride)
+        end(because: turn.ride)
       }
     }?.detach()
   }

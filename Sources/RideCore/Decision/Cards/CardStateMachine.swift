@@ -216,10 +216,10 @@ extension CardStateMachine {
     )
   }
 
-  /// Makes the next timestamp rise above those that the ride's previous holder may have sent, in
+  /// Makes the next timestamp rise above those that the ride's previous holder may have sent, up to
   /// this second, without a record.
-  mutating func followUnrecordedPushes() {
-    memo.timestamp = max(memo.timestamp, now.epochSeconds)
+  mutating func followUnrecordedPushes(until end: Timestamp) {
+    memo.timestamp = max(memo.timestamp, now.epochSeconds, end.epochSeconds)
   }
 
   /// Returns the `timestamp` of a push sent now: higher than every earlier one of this card.

@@ -53,7 +53,9 @@ extension Decider {
   ) {
     let isNew = decision.view.memo.cards[card.target] == nil
     var machine = CardStateMachine(rule.life, card, decision.view.memo.cards[card.target], now: now)
-    if decision.view.isTakenOver { machine.followUnrecordedPushes() }
+    if decision.view.isTakenOver {
+      machine.followUnrecordedPushes(until: decision.view.heldUntil ?? now)
+    }
     machine.handle(newEvents, isState: configuration.rules.isState)
     let starts = isNew ? self.starts(of: card) : []
     // A card that was started by push is on the screen.
