@@ -178,7 +178,7 @@ final class CheckingStore: RideStore {
     defer { resumeWaiters() }
     try failIfWanted()
     // Pushes that are outdated again and again must leave a thread to other tests.
-    try await Task.sleep(for: .milliseconds(1))
+    try await Task.sleep(for: .milliseconds(1))  // poll: there is no event
     return state.withLock { state in
       state.rereads.append(recipients)
       return Set(recipients.filter { !state.changed.contains($0.id) })
