@@ -11,7 +11,7 @@ CASES ?= 1000000
 SEED ?= $(shell date +%s)000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser-test fuzz lint build deb deb-test format bench cost chaos ha-test upgrade-test clean
+.PHONY: help demo test test-fast browser-test fuzz lint build deb deb-test format bench cost chaos ha-test upgrade-test clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,10 @@ demo: ## a private Postgres, a simulator and a small fleet, live; ARGS="--for 30
 test: ## install what is missing, build, run all tests; FILTER=Name runs some
 	@scripts/packages build test
 	@scripts/test-gate "$(FILTER)" $(FLAGS)
+
+test-fast: ## only what computes: rules, decisions, the engine, random cases; no server
+	@scripts/packages build test
+	@scripts/test-gate computing $(FLAGS)
 
 browser-test: ## the page in Debian's chromium; RECORD=1 retakes the screenshots of docs
 	@scripts/packages build test browser
