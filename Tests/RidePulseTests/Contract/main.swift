@@ -1,4 +1,3 @@
-import Timeline
 // Decodes pushes as an app does. CardDecodingTests compiles it together with generated source:
 // `RideAttributes`, `OddAttributes` and `mutants`.
 //
