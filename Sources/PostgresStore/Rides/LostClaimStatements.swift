@@ -115,8 +115,8 @@ enum LostClaimStatements {
   /// Records that claims survived the decision of their rides, and extends their leases:
   /// `LeaseStatements.claims`; the lease in milliseconds follows them.
   ///
-  /// It returns the rides that are still claimed. A lease that is over is not extended: another node
-  /// may be setting the ride aside.
+  /// It returns the rides that are still claimed, even if their short lease is over: who sets them
+  /// aside or claims them locks them, and gives them another fence.
   static let recordDecided = Statement(
     name: "lost_decided",
     sql: """
@@ -124,7 +124,7 @@ enum LostClaimStatements {
         select a.ctid as place, a.ride_id, a.fence
         from \(LeaseStatements.claims.table("c"))
         join ridepulse.agenda a on a.ride_id = c.ride_id and a.fence = c.fence and a.node = c.node
-        where a.ride_id = any (\(LeaseStatements.claims.keys)) and a.leased_until > now()
+        where a.ride_id = any (\(LeaseStatements.claims.keys))
         order by a.ride_id
         for update of a skip locked
       ), renewed as (
