@@ -108,7 +108,9 @@ let package = Package(
     .target(name: "CPage", path: "Sources/SystemLibraries/CPage"),
 
     // Tests.
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["LocalStack"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     .testTarget(
       name: "RideCoreTests", dependencies: ["RideCore", "Timeline", "TestSupport"],
       exclude: ["Cron/Vectors", "Expressions/Vectors", "Golden"],
@@ -146,7 +148,9 @@ let package = Package(
     .testTarget(
       name: "LocalStackTests", dependencies: ["LocalStack", "TestSupport"],
       swiftSettings: strict),
-    .testTarget(name: "ChaosTests", dependencies: ["Chaos", "LocalStack"], swiftSettings: strict),
+    .testTarget(
+      name: "ChaosTests", dependencies: ["Chaos", "LocalStack", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "CostTests", dependencies: ["Cost", "PostgresStore", "RideCore"],
       swiftSettings: strict),

@@ -63,14 +63,14 @@ package final class ChildProcess: Sendable {
   /// Starts a program of Postgres, which writes its output to a log file.
   ///
   /// The environment is its own, so that the caller's `PG*` variables do not reach it.
-  static func logged(
+  package static func logged(
     _ line: [String], in folder: String, to log: String
   ) throws(LocalStackError) -> ChildProcess {
     try ChildProcess(
       line, in: folder, environment: bareEnvironment, output: .log(log), errors: .log(log))
   }
 
-  static let bareEnvironment = [
+  package static let bareEnvironment = [
     "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C", "TZ": "UTC",
   ]
 
@@ -179,8 +179,8 @@ package final class ChildProcess: Sendable {
 }
 
 /// Runs blocking work off the threads that Swift's tasks share.
-enum Blocking {
-  static func run<Value: Sendable, Failure: Error>(
+package enum Blocking {
+  package static func run<Value: Sendable, Failure: Error>(
     _ work: @escaping @Sendable () throws(Failure) -> Value
   ) async -> Result<Value, Failure> {
     await withCheckedContinuation { continuation in
@@ -195,7 +195,7 @@ enum Blocking {
   }
 }
 
-enum LogFile {
+package enum LogFile {
   /// Opens a file so that each write appends, whichever process writes.
   static func open(_ path: String) throws(LocalStackError) -> FileHandle {
     let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
@@ -204,7 +204,7 @@ enum LogFile {
   }
 
   /// Returns the last lines joined to one line, for an error message.
-  static func tail(_ path: String) -> String {
+  package static func tail(_ path: String) -> String {
     let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
     return text.split(separator: "\n").suffix(5).joined(separator: " | ")
   }

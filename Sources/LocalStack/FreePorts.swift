@@ -2,12 +2,12 @@ internal import Foundation
 internal import Glibc
 
 /// Finds TCP ports of 127.0.0.1 that no process uses.
-enum FreePorts {
+package enum FreePorts {
   /// Below the ports that the system gives to clients, so that a server that is down for a while
   /// finds its port free.
   private static let range = 15_000...31_999
 
-  static func find(_ count: Int) throws(LocalStackError) -> [Int] {
+  package static func find(_ count: Int) throws(LocalStackError) -> [Int] {
     var found: Set<Int> = []
     for _ in 0..<1_000 where found.count < count {
       let port = Int.random(in: range)

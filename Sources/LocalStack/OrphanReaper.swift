@@ -7,14 +7,14 @@ internal import Synchronization
 ///
 /// It creates the directory, then waits for the end of a pipe whose other end only the caller
 /// holds. However the caller ends, the kernel closes that end.
-final class OrphanReaper: Sendable {
+package final class OrphanReaper: Sendable {
   /// The cluster's directory, accessible to its owner only.
-  let directory: String
+  package let directory: String
   private let child: ChildProcess
   private let lifeline: Lifeline
 
   /// Starts the reaper and waits until it has created the directory.
-  static func start() async throws(LocalStackError) -> OrphanReaper {
+  package static func start() async throws(LocalStackError) -> OrphanReaper {
     let outcome = await Blocking.run { () throws(LocalStackError) in try OrphanReaper() }
     return try outcome.get()
   }
@@ -34,7 +34,7 @@ final class OrphanReaper: Sendable {
   }
 
   /// Lets the reaper clean up, and waits for its end.
-  func dismiss() async {
+  package func dismiss() async {
     lifeline.close()
     await child.waitForEnd()
   }

@@ -73,13 +73,13 @@ struct Postmaster: Sendable {
 }
 
 /// The user that the server runs as, because Postgres refuses to run as root.
-enum ServerUser: Hashable, Sendable {
+package enum ServerUser: Hashable, Sendable {
   /// The caller is an ordinary user.
   case caller
   /// The caller is root and changes to this user.
-  case other(name: String, id: uid_t, group: gid_t)
+  case other(name: String, id: UInt32, group: UInt32)
 
-  static func choose() throws(LocalStackError) -> ServerUser {
+  package static func choose() throws(LocalStackError) -> ServerUser {
     guard geteuid() == 0 else { return .caller }
     for name in ["postgres", "nobody"] {
       guard let entry = unsafe getpwnam(name) else { continue }
@@ -89,7 +89,7 @@ enum ServerUser: Hashable, Sendable {
   }
 
   /// Returns a command line that replaces itself with another one, run as this user.
-  func command(_ line: [String]) -> [String] {
+  package func command(_ line: [String]) -> [String] {
     switch self {
     case .caller: line
     case .other(_, let id, let group):
@@ -97,7 +97,7 @@ enum ServerUser: Hashable, Sendable {
     }
   }
 
-  func own(_ path: String) throws(LocalStackError) {
+  package func own(_ path: String) throws(LocalStackError) {
     guard case .other(_, let id, let group) = self else { return }
     guard unsafe chown(path, id, group) == 0 else {
       throw .directory(reason: unsafe String(cString: strerror(errno)))
@@ -106,13 +106,13 @@ enum ServerUser: Hashable, Sendable {
 }
 
 /// The folder with the programs of the newest installed Postgres server.
-struct Binaries: Hashable, Sendable {
-  let folder: String
+package struct Binaries: Hashable, Sendable {
+  package let folder: String
 
-  func path(_ program: String) -> String { "\(folder)/\(program)" }
+  package func path(_ program: String) -> String { "\(folder)/\(program)" }
 
   /// Searches the folders in which Debian installs servers, then those of PATH.
-  static func find(
+  package static func find(
     debianRoot: String = "/usr/lib/postgresql",
     searchPath: String = ProcessInfo.processInfo.environment["PATH"] ?? ""
   ) throws(LocalStackError) -> Binaries {

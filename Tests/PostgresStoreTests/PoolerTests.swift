@@ -1,4 +1,5 @@
 import LocalStack
+import TestSupport
 import RideCore
 import Testing
 

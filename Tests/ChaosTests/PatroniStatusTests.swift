@@ -2,6 +2,8 @@ import Foundation
 import LocalStack
 import Testing
 
+@testable import Chaos
+
 struct PatroniStatusTests {
   /// A member as Patroni 3.0.2 reports it.
   private static func member(_ name: String, _ role: String, _ state: String, _ timeline: Int?)

@@ -1,5 +1,6 @@
-internal import Foundation
-internal import Glibc
+import Foundation
+import LocalStack
+import Glibc
 
 /// All processes whose working directory is in a folder: a server with its children, also those
 /// that an earlier process started.

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import LocalStack
+@testable import Chaos
 
 struct PatroniSettingsTests {
   private static let ports = [

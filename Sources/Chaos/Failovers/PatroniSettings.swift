@@ -1,4 +1,5 @@
-internal import Foundation
+import Foundation
+import LocalStack
 
 /// The TCP ports of one member, all on 127.0.0.1.
 struct PatroniPorts: Hashable, Sendable {

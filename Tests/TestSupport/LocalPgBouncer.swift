@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+package import LocalStack
 
 /// A PgBouncer in front of a private Postgres, for tests of the effects of a pooler on a service.
 ///

@@ -1,19 +1,20 @@
-internal import Foundation
-internal import Glibc
-internal import Synchronization
+import Foundation
+import Glibc
+import LocalStack
+import Synchronization
 
 /// A private Patroni cluster on 127.0.0.1: two Postgres servers, of which one is the primary, and a
 /// third member that only votes.
 ///
 /// It takes Debian's `patroni` and `python3-pysyncobj`. Nothing is left after `stop` or after the
 /// end of this process, even by SIGKILL.
-package final class LocalPatroni: Sendable {
+final class LocalPatroni: Sendable {
   /// The members with data; `voter` has none.
-  package static let members = ["one", "two"]
+  static let members = ["one", "two"]
   private static let voter = "voter"
 
   /// The directory with a folder for each member; `stop` removes it.
-  package let directory: String
+  let directory: String
   private let replication: Replication
   private let binaries: Binaries
   private let user: ServerUser
@@ -26,7 +27,7 @@ package final class LocalPatroni: Sendable {
 
   /// Creates the cluster, starts it, and waits until a standby follows the primary: about ten
   /// seconds.
-  package init(_ replication: Replication) async throws(LocalStackError) {
+  init(_ replication: Replication) async throws(LocalStackError) {
     let missing = [Self.program, Self.controller].filter {
       !FileManager.default.isExecutableFile(atPath: $0)
     }
@@ -49,7 +50,7 @@ package final class LocalPatroni: Sendable {
   }
 
   /// Returns a libpq connection string to whichever server is the primary, as its superuser.
-  package func url(database: String = "postgres") -> String {
+  func url(database: String = "postgres") -> String {
     let list = Self.members.compactMap { ports[$0].map { "\($0.postgres)" } }
     let hosts = list.map { _ in "127.0.0.1" }
     return "host=\(hosts.joined(separator: ",")) port=\(list.joined(separator: ",")) "
@@ -57,12 +58,12 @@ package final class LocalPatroni: Sendable {
   }
 
   /// Returns a libpq connection string to one member, primary or not.
-  package func url(of member: String, database: String = "postgres") -> String {
+  func url(of member: String, database: String = "postgres") -> String {
     "host=127.0.0.1 port=\(ports[member]?.postgres ?? 0) user=postgres dbname=\(database)"
   }
 
   /// Starts a member that was killed; it rejoins as a standby by pg_rewind or as a new copy.
-  package func start(_ name: String) throws(LocalStackError) {
+  func start(_ name: String) throws(LocalStackError) {
     let folder = "\(directory)/\(name)"
     let program = name == Self.voter ? Self.controller : Self.program
     let child = try ChildProcess.logged(
@@ -71,7 +72,7 @@ package final class LocalPatroni: Sendable {
   }
 
   /// Kills a member with SIGKILL, Patroni and Postgres together, as the loss of its machine does.
-  package func kill(_ name: String) async throws(LocalStackError) {
+  func kill(_ name: String) async throws(LocalStackError) {
     let outcome = await Blocking.run { () throws(LocalStackError) in
       try self.tree(name).end(limit: .seconds(10))
     }
@@ -81,13 +82,13 @@ package final class LocalPatroni: Sendable {
 
   /// Suspends all processes of a member: its sessions stay open and get no answer, as on a machine
   /// that hangs. Only `kill` ends that.
-  package func freeze(_ name: String) {
+  func freeze(_ name: String) {
     // Twice: a process may start another one meanwhile.
     for _ in 0..<2 { tree(name).send(signal: SIGSTOP) }
   }
 
   /// Suspends the processes of a primary that send its log to the standby, as a slow network does.
-  package func delayReplication(from name: String) throws(LocalStackError) {
+  func delayReplication(from name: String) throws(LocalStackError) {
     let senders = tree(name).ids(titled: "walsender")
     guard !senders.isEmpty else {
       throw .failed(program: "patroni", output: "\(name) has no standby; \(tail(of: name))")
@@ -96,7 +97,7 @@ package final class LocalPatroni: Sendable {
   }
 
   /// Moves the primary to the other member without losing anything.
-  package func switchOver(from leader: String) async throws(LocalStackError) {
+  func switchOver(from leader: String) async throws(LocalStackError) {
     let body = #"{"leader": "\#(leader)"}"#
     guard await request(leader, "switchover", body: body) != nil else {
       throw .failed(program: "patroni", output: "refused a switchover; \(tail(of: leader))")
@@ -104,7 +105,7 @@ package final class LocalPatroni: Sendable {
   }
 
   /// Waits until a primary runs with a standby that follows it.
-  package func waitUntilRedundant(limit: Duration) async throws(LocalStackError) -> PatroniStatus {
+  func waitUntilRedundant(limit: Duration) async throws(LocalStackError) -> PatroniStatus {
     let end = ContinuousClock.now + limit
     while ContinuousClock.now < end {
       if let status = await status(), status.isRedundant(replication) { return status }
@@ -115,7 +116,7 @@ package final class LocalPatroni: Sendable {
   }
 
   /// Returns the state of the cluster as the first member that answers reports it.
-  package func status() async -> PatroniStatus? {
+  func status() async -> PatroniStatus? {
     for name in Self.members {
       if let text = await request(name, "cluster"), let status = PatroniStatus(json: text) {
         return status
@@ -125,7 +126,7 @@ package final class LocalPatroni: Sendable {
   }
 
   /// Copies the logs of the members, and what `pg_waldump` printed, into a directory.
-  package func copyLogs(to folder: String) {
+  func copyLogs(to folder: String) {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     for file in files where file.hasSuffix(".log") {
       try? FileManager.default.copyItem(
@@ -134,12 +135,12 @@ package final class LocalPatroni: Sendable {
   }
 
   /// Ends all members and removes the cluster.
-  package func stop() async {
+  func stop() async {
     await reaper.dismiss()
   }
 
   /// Returns the position at which a member began its timeline; nil for the first one.
-  package func switchPoint(of timeline: Int, on member: String) -> String? {
+  func switchPoint(of timeline: Int, on member: String) -> String? {
     let name = String(timeline, radix: 16, uppercase: true)
     let file = String(repeating: "0", count: max(0, 8 - name.count)) + name + ".history"
     let text = try? String(
@@ -150,7 +151,7 @@ package final class LocalPatroni: Sendable {
 
   /// Returns the transactions that a killed primary committed on a timeline after a position: the
   /// ones that the failover lost.
-  package func commits(
+  func commits(
     of member: String, after position: String, timeline: Int
   ) async throws(LocalStackError) -> Set<Int64> {
     let list = "\(directory)/lost-\(timeline).log"
@@ -204,11 +205,11 @@ package final class LocalPatroni: Sendable {
 }
 
 /// What `pg_waldump` prints.
-package enum PatroniLog {
+enum PatroniLog {
   /// Returns the transactions that committed, by their IDs.
   ///
   /// A line is `rmgr: Transaction len (rec/tot): 34/34, tx: 733, lsn: …, desc: COMMIT 2026-…`.
-  package static func commits(in text: String) -> [Int64] {
+  static func commits(in text: String) -> [Int64] {
     text.split(separator: "\n").compactMap { line in
       guard line.contains("desc: COMMIT "),
         let number = line.firstRange(of: " tx: ").map({ line[$0.upperBound...] })

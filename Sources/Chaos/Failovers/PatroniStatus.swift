@@ -1,7 +1,8 @@
-internal import Foundation
+import Foundation
+import LocalStack
 
 /// How the primary replicates to the standby.
-package enum Replication: String, CaseIterable, Hashable, Sendable {
+enum Replication: String, CaseIterable, Hashable, Sendable {
   /// A commit does not wait for the standby, and a failover loses what had not reached it.
   case asynchronous
   /// A commit waits for the standby; while there is none, it does not.
@@ -11,22 +12,22 @@ package enum Replication: String, CaseIterable, Hashable, Sendable {
 }
 
 /// The state of a Patroni cluster, as `GET /cluster` of any member reports it.
-package struct PatroniStatus: Decodable, Hashable, Sendable {
-  package struct Member: Decodable, Hashable, Sendable {
-    package let name: String
-    package let role: String
-    package let state: String
+struct PatroniStatus: Decodable, Hashable, Sendable {
+  struct Member: Decodable, Hashable, Sendable {
+    let name: String
+    let role: String
+    let state: String
     /// Nil while the member does not run.
-    package let timeline: Int?
+    let timeline: Int?
 
     /// Patroni 3 calls a standby that streams `running`, newer versions `streaming`.
     var isRunning: Bool { state == "running" || state == "streaming" }
   }
 
-  package let members: [Member]
+  let members: [Member]
 
   /// Parses the body of an answer; nil if it is not one of Patroni.
-  package init?(json text: String) {
+  init?(json text: String) {
     let decoder = JSONDecoder()
     guard let status = try? decoder.decode(PatroniStatus.self, from: Data(text.utf8)) else {
       return nil
@@ -35,10 +36,10 @@ package struct PatroniStatus: Decodable, Hashable, Sendable {
   }
 
   /// The running primary; nil while there is none.
-  package var leader: Member? { members.first { $0.role == "leader" && $0.isRunning } }
+  var leader: Member? { members.first { $0.role == "leader" && $0.isRunning } }
 
   /// Whether a standby follows the primary on its timeline, so that the primary may be lost.
-  package func isRedundant(_ replication: Replication) -> Bool {
+  func isRedundant(_ replication: Replication) -> Bool {
     guard let timeline = leader?.timeline else { return false }
     let role = replication == .asynchronous ? "replica" : "sync_standby"
     return members.contains { $0.role == role && $0.isRunning && $0.timeline == timeline }
