@@ -60,7 +60,7 @@ package final class LocalPgBouncer: Sendable {
       if !child.isRunning { throw .failed(program: "pgbouncer", output: LogFile.tail(log)) }
       // The last line that PgBouncer logs before it accepts connections.
       if LogFile.tail(log).contains("process up") { return }
-      usleep(5_000)
+      usleep(5_000)  // poll: a log that another process writes
     }
     throw .tooSlow(what: "the start of PgBouncer", output: LogFile.tail(log))
   }
