@@ -6,6 +6,11 @@ struct OutdatedPush: Sendable {
   var request: PushRequest
   /// The uptime since which it waits for that.
   var since: Duration
+  /// How many reads in a row took so long that their answers were outdated, too.
+  var lateReads = 0
+
+  /// The number of such reads after which the push is handed back.
+  static let maximumLateReads = 3
 }
 
 extension PushRequest {
@@ -71,8 +76,7 @@ extension Engine {
         ["pushes": "\(outdated.count)", "error": "\(error)"])
       return handBack(outdated, .recipientUnread)
     }
-    // The answer took so long that it is outdated itself.
-    if freshUntil <= time.now { return handBack(outdated, .recipientUnread) }
+    if freshUntil <= time.now { return readAgain(outdated) }
     let uptime = time.uptime()
     var gone: [OutdatedPush] = []
     var late: [OutdatedPush] = []
@@ -94,6 +98,16 @@ extension Engine {
     submit(requests, at: time.now)
     handBack(late, .recipientUnread)
     handBack(gone, .recipientChanged)
+  }
+
+  /// Reads recipients once more, because the answer took so long that it is outdated itself.
+  private func readAgain(_ outdated: [OutdatedPush]) {
+    var again = outdated
+    for index in again.indices { again[index].lateReads += 1 }
+    let isOver: (OutdatedPush) -> Bool = { $0.lateReads >= OutdatedPush.maximumLateReads }
+    let waiting = again.filter { !isOver($0) }
+    state.withLock { $0.outdated += waiting }
+    handBack(again.filter(isOver), .recipientUnread)
   }
 
   /// Ends pushes unsent: their rides are decided again at once, from the phones as they are.
