@@ -5,6 +5,7 @@ create table ridepulse.lost_claims (
   fence      bigint not null,
   claims     smallint not null,
   is_waiting boolean not null default true,
+  is_deciding boolean not null default false,
   is_decided boolean not null default false,
   held_until timestamptz,
   lost_at    timestamptz not null default now()
@@ -18,6 +19,8 @@ comment on column ridepulse.lost_claims.claims is
   'The number of claims in a row that did not survive.';
 comment on column ridepulse.lost_claims.is_waiting is
   'Whether the ride waits to be claimed again; false while it is claimed.';
+comment on column ridepulse.lost_claims.is_deciding is
+  'Whether the last claim had read the ride and began to decide it.';
 comment on column ridepulse.lost_claims.is_decided is
   'Whether the last claim survived the decision of the ride.';
 comment on column ridepulse.lost_claims.held_until is

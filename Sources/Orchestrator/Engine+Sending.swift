@@ -37,11 +37,13 @@ extension Engine {
     // slept.
     let now = time.earliest - claim.now > .seconds(1) ? time.earliest : claim.now
     let freshUntil = time.now + PushRequest.freshness
+    if isLost { try await releasing(claim) { try await parts.store.recordDeciding($0) } }
     let decisions = decide(claim, by: configuration, now: now)
     // Their rides are released, and the process ends.
     if parts.decisionWatch.isCondemned { return claim }
     logUnknownWords(decisions)
-    let gone = isLost ? try await recordDecided(claim) : []
+    let gone =
+      isLost ? try await releasing(claim) { try await parts.store.recordDecided($0) } : []
     let blocked = await journal(decisions, now: now).union(gone.map(\.rideID))
     let passed = time.uptime() - requestedAt
     if passed > settings.sendWithin {
@@ -71,12 +73,13 @@ extension Engine {
     return claim
   }
 
-  /// Records that rides of lost claims were decided; returns those that another node holds by now.
-  private func recordDecided(_ claim: Claim) async throws -> [RideClaim] {
+  /// Makes a record of a claim, and releases the claim if that fails: a release is no end of a node.
+  private func releasing<Value>(
+    _ claim: Claim, _ record: ([RideClaim]) async throws -> Value
+  ) async throws -> Value {
     do {
-      return try await parts.store.recordDecided(claim.rides.map(\.claim))
+      return try await record(claim.rides.map(\.claim))
     } catch {
-      // A release is no end of a node.
       await releaseClaim(claim)
       throw error
     }

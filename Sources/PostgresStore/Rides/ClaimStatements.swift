@@ -161,14 +161,16 @@ enum ClaimStatements {
         returning a.ride_id, a.fence, free.fence as lost_fence
       ), lost as (
         -- Their next claim counts the lost one, unless it was settled since it was counted.
-        insert into ridepulse.lost_claims (ride_id, fence, claims, is_decided, held_until, lost_at)
+        insert into ridepulse.lost_claims
+          (ride_id, fence, claims, is_deciding, is_decided, held_until, lost_at)
         select s.ride_id, s.fence, coalesce(k.claims + (not k.is_waiting)::integer, 1),
-          coalesce(k.is_decided, false), k.held_until, coalesce(k.lost_at, now())
+          coalesce(k.is_deciding, false), coalesce(k.is_decided, false), k.held_until, coalesce(k.lost_at, now())
         from set_aside s left join lateral (
           select * from ridepulse.lost_claims l
           where l.ride_id = s.ride_id and l.fence = s.lost_fence offset 0) k on true
         on conflict (ride_id) do update set fence = excluded.fence, claims = excluded.claims,
-          is_waiting = true, is_decided = excluded.is_decided, held_until = excluded.held_until,
+          is_waiting = true, is_deciding = excluded.is_deciding, is_decided = excluded.is_decided,
+           held_until = excluded.held_until,
           lost_at = excluded.lost_at
       ), shortened as (
         -- The clock went back. Whatever the holder sends has times up to the end of its lease.
@@ -182,6 +184,7 @@ enum ClaimStatements {
         on conflict (ride_id) do update set fence = excluded.fence,
           claims = case when l.fence = excluded.fence then l.claims else 0 end,
           is_waiting = l.fence = excluded.fence and l.is_waiting,
+          is_deciding = l.fence = excluded.fence and l.is_deciding,
           is_decided = l.fence = excluded.fence and l.is_decided,
           held_until = case when l.fence = excluded.fence
             then greatest(l.held_until, excluded.held_until) else excluded.held_until end

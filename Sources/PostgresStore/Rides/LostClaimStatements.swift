@@ -12,7 +12,7 @@ enum LostClaimStatements {
   static let shortLease: Duration = .seconds(3)
   /// The number of claims in a row that a ride may end before it is decided.
   static let undecided = 3
-  /// The same, with claims that were decided: a node may end for other reasons while it sends.
+  /// The same, with claims that ended at another time: a node may end for other reasons.
   static let decided = 10
 
   /// An expression that is true if `claim` or `park` has something to do.
@@ -35,7 +35,7 @@ enum LostClaimStatements {
 
   /// Locks the rides that wait.
   private static let waiting = """
-    select l.ride_id, a.ctid as place, l.is_decided, l.lost_at, l.held_until,
+    select l.ride_id, a.ctid as place, l.is_deciding and not l.is_decided as is_suspect, l.lost_at, l.held_until,
             -- A release is no end of a node.
             l.is_waiting or a.leased_until > '-infinity' as is_lost,
             l.claims + (not l.is_waiting and a.leased_until > '-infinity')::integer as claims
@@ -59,7 +59,7 @@ enum LostClaimStatements {
         \(waiting)
       )
       update ridepulse.agenda a set fence = a.fence + 1, leased_until = 'infinity',
-        parked_at = now(), parked_reason = case when waiting.is_decided
+        parked_at = now(), parked_reason = case when not waiting.is_suspect
           then format('%s claims in a row ended with their node', waiting.claims)
           else format('%s claims in a row ended with their node, the last while this ride alone was '
             'decided', waiting.claims) end
@@ -67,7 +67,7 @@ enum LostClaimStatements {
       from waiting
       where a.ctid = waiting.place and waiting.is_lost and (select may_claim from here)
         and (waiting.claims >= \(decided)
-        or waiting.claims >= \(undecided) and not waiting.is_decided)
+        or waiting.claims >= \(undecided) and waiting.is_suspect)
       returning a.ride_id, a.parked_reason
       """)
 
@@ -96,7 +96,7 @@ enum LostClaimStatements {
         returning a.ride_id, a.fence, a.ctid as place, a.memo, chosen.claims, chosen.held_until
       ), counted as (
         update ridepulse.lost_claims l set fence = renewed.fence, claims = renewed.claims,
-          is_waiting = false, is_decided = false
+          is_waiting = false, is_deciding = false, is_decided = false
         from renewed where l.ride_id = renewed.ride_id
       )
       select \(ClaimColumns.all.sql)
@@ -110,6 +110,18 @@ enum LostClaimStatements {
         from here left join renewed on true
         offset 0
       ) result
+      """)
+
+  /// Records that rides of claims were read and are decided now: `LeaseStatements.claims`.
+  ///
+  /// A node that ends before or after that has ended for another reason, at least in most cases.
+  static let recordDeciding = Statement(
+    name: "lost_deciding",
+    sql: """
+      update ridepulse.lost_claims l set is_deciding = true
+      from \(LeaseStatements.claims.table("c"))
+      where l.ride_id = any (\(LeaseStatements.claims.keys)) and l.ride_id = c.ride_id
+        and l.fence = c.fence
       """)
 
   /// Records that claims survived the decision of their rides, and extends their leases:

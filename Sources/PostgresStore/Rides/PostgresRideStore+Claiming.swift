@@ -105,6 +105,18 @@ extension PostgresRideStore {
     return claim
   }
 
+  /// Records that rides of lost claims were read, and are decided now.
+  ///
+  /// - Throws: `StoreFailure`; the same rides may be given again.
+  package func recordDeciding(_ rides: [RideClaim]) async throws {
+    _ = try await run(
+      claims,
+      [
+        Call(SettleStatements.writeSettings),
+        Call(LostClaimStatements.recordDeciding, LeaseStatements.claims.arrays(rides)),
+      ])
+  }
+
   /// Records that rides of lost claims were decided, and extends their leases.
   ///
   /// - Returns: The rides whose lease has ended or passed to another node.

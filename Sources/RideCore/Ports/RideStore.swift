@@ -20,6 +20,11 @@ package protocol RideStore: Sendable {
   /// The lease is short: `recordDecided` extends it.
   func claimLost() async throws -> Claim
 
+  /// Records that rides of `claimLost` were read, and are decided now.
+  ///
+  /// - Throws: `StoreFailure`.
+  func recordDeciding(_ rides: [RideClaim]) async throws
+
   /// Records that rides of `claimLost` were decided, and keeps the claims.
   ///
   /// - Returns: The rides that this node no longer holds; these must not act.

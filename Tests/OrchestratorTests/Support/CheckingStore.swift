@@ -134,6 +134,8 @@ final class CheckingStore: RideStore {
     Claim(now: state.withLock { $0.now }, nextDue: nil, rides: [])
   }
 
+  func recordDeciding(_ rides: [RideClaim]) async throws {}
+
   func recordDecided(_ rides: [RideClaim]) async throws -> [RideClaim] { [] }
 
   func settle(_ settlements: [ClaimedSettlement]) async throws -> SettleResult {
