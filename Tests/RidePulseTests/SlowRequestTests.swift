@@ -50,11 +50,14 @@ import TestSupport
         [
           "-c",
           """
-          for i in $(seq 150); do
+          ask() {
             curl -s -o /dev/null -w '%{http_code}\\n' -m 60 -X POST -H 'Authorization: Bearer sesame-42' \
               -H 'Content-Type: application/json' -d '{"event":"eta_changed","ride_id":"r1"}' \
-              \(url)/v1/events &
-          done
+              \(url)/v1/events
+          }
+          # On a starved machine a connection whose request comes late makes room for others, once.
+          once() { code=$(ask); if [ "$code" = 000 ]; then ask; else echo "$code"; fi; }
+          for i in $(seq 150); do once & done
           for i in 1 2 3; do curl -s -o /dev/null -w 'probe %{http_code}\\n' -m 30 \(url)/healthz; done
           wait
           """,
