@@ -6,7 +6,6 @@ create table ridepulse.lost_claims (
   claims     smallint not null,
   is_waiting boolean not null default true,
   is_deciding boolean not null default false,
-  is_decided boolean not null default false,
   held_until timestamptz,
   lost_at    timestamptz not null default now()
 );
@@ -20,9 +19,7 @@ comment on column ridepulse.lost_claims.claims is
 comment on column ridepulse.lost_claims.is_waiting is
   'Whether the ride waits to be claimed again; false while it is claimed.';
 comment on column ridepulse.lost_claims.is_deciding is
-  'Whether the last claim had read the ride and began to decide it.';
-comment on column ridepulse.lost_claims.is_decided is
-  'Whether the last claim survived the decision of the ride.';
+  'Whether the last claim began to decide the ride and has not recorded the end of the decision.';
 comment on column ridepulse.lost_claims.held_until is
   'The end of a lease that was set before the database''s clock went back: up to that time pushes may '
   'have left.';

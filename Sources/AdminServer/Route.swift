@@ -98,7 +98,7 @@ package struct HTTPRequest: Sendable {
   package var query: [String: String] = [:]
   /// The header fields, by names in lower case.
   package var headers: [String: String]
-  /// Why the request has no meaning, such as two lengths of its body; nil if it has one.
+  /// Why the request can't be answered, such as two lengths of its body; nil if it can.
   package var fault: APIError?
   package var body: [UInt8]
 

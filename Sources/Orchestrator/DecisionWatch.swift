@@ -17,7 +17,7 @@ package final class DecisionWatch: Sendable {
     var claims: [RideClaim] = []
     var index: Int?
     var number: UInt64 = 0
-    var isCondemned = false
+    var isAbandoned = false
   }
 
   private let state = Mutex(State())
@@ -46,20 +46,20 @@ package final class DecisionWatch: Sendable {
     }
   }
 
-  /// Ends the claim of a decision that has stalled: nothing of it is sent, even if the decision
+  /// Abandons the claim of a decision that has stalled: nothing of it is sent, even if the decision
   /// returns after all.
   ///
   /// - Returns: Whether the decision has still not returned.
-  package func condemn(_ turn: Turn) -> Bool {
+  package func abandon(_ turn: Turn) -> Bool {
     state.withLock { state in
       guard state.index != nil, state.number == turn.number else { return false }
-      state.isCondemned = true
+      state.isAbandoned = true
       return true
     }
   }
 
   /// Whether nothing more of the current claim may be sent: the process is about to end.
-  var isCondemned: Bool { state.withLock { $0.isCondemned } }
+  var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
   /// The rides of the current claim except the one that is decided now: nothing of them has left.
   var others: [RideClaim] {

@@ -82,7 +82,7 @@ extension Engine {
     beginClaim()
     let claim = try await claim(limit: limit, asleep: asleep)
     recordClaim(claim)
-    if claim.hasLostClaims { await claimLostOrRest() }
+    if claim.hasLostClaims { await claimLostUnlessFailing() }
     let held = state.withLock { $0.inFlight.count }
     if restDetector.claimed(claim.rides.count, held: held, at: time.uptime()) { parts.onRest() }
     return pollPolicy.claimed(
@@ -105,7 +105,7 @@ extension Engine {
   }
 
   /// Claims lost rides, unless that failed a short while ago: other rides do not wait for it.
-  private func claimLostOrRest() async {
+  private func claimLostUnlessFailing() async {
     let uptime = time.uptime()
     if state.withLock({ uptime < $0.retryLostAt }) { return }
     do {

@@ -37,14 +37,14 @@ extension Engine {
     // slept.
     let now = time.earliest - claim.now > .seconds(1) ? time.earliest : claim.now
     let freshUntil = time.now + PushRequest.freshness
-    if isLost { try await releasing(claim) { try await parts.store.recordDeciding($0) } }
+    if isLost { try await recordOrRelease(claim) { try await parts.store.recordDeciding($0) } }
     let decisions = decide(claim, by: configuration, now: now)
     // Their rides are released, and the process ends.
-    if parts.decisionWatch.isCondemned { return claim }
+    if parts.decisionWatch.isAbandoned { return claim }
     logUnknownWords(decisions)
     let gone =
-      isLost ? try await releasing(claim) { try await parts.store.recordDecided($0) } : []
-    let blocked = await journal(decisions, now: now).union(gone.map(\.rideID))
+      isLost ? try await recordOrRelease(claim) { try await parts.store.recordDecided($0) } : []
+    let blocked = await journal(decisions, now: now).union(gone)
     let passed = time.uptime() - requestedAt
     if passed > settings.sendWithin {
       // The machine or the database was suspended: other nodes may claim these rides when their
@@ -73,8 +73,9 @@ extension Engine {
     return claim
   }
 
-  /// Makes a record of a claim, and releases the claim if that fails: a release is no end of a node.
-  private func releasing<Value>(
+  /// Records something of a claim, and releases the claim if that fails: a release is no end of a
+  /// node.
+  private func recordOrRelease<Value>(
     _ claim: Claim, _ record: ([RideClaim]) async throws -> Value
   ) async throws -> Value {
     do {

@@ -27,12 +27,12 @@ struct DecisionWatchTests {
     watch.beginTurn(0)
     let first = watch.turn
     watch.beginTurn(1)
-    #expect(first.map(watch.condemn) == false, "it has returned")
-    #expect(!watch.isCondemned)
-    #expect(watch.turn.map(watch.condemn) == true)
-    #expect(watch.isCondemned)
+    #expect(first.map(watch.abandon) == false, "it has returned")
+    #expect(!watch.isAbandoned)
+    #expect(watch.turn.map(watch.abandon) == true)
+    #expect(watch.isAbandoned)
     watch.end()
-    #expect(watch.isCondemned)
+    #expect(watch.isAbandoned)
   }
 
   @Test func `each decision has its own time, and a pause between two has none`() {

@@ -12,7 +12,7 @@ package struct APIError: Error, Hashable, Sendable {
     case invalidIdempotencyKey = "invalid_idempotency_key"
     /// The path is not UTF-8 with percent-encoding.
     case invalidPath = "invalid_path"
-    /// Programs on the way may understand the request differently.
+    /// A proxy may read the request in another way.
     case invalidRequest = "invalid_request"
     case unauthorized
     /// The service has no token configured, so that every writing call is refused.

@@ -158,36 +158,32 @@ enum ClaimStatements {
         update ridepulse.agenda a set fence = nextval('ridepulse.fence'),
           leased_until = now() + $5::bigint * interval '1 millisecond'
         from free where a.ctid = free.place and free.is_lost
-        returning a.ride_id, a.fence, free.fence as lost_fence
-      ), lost as (
-        -- Their next claim counts the lost one, unless it was settled since it was counted.
-        insert into ridepulse.lost_claims
-          (ride_id, fence, claims, is_deciding, is_decided, held_until, lost_at)
-        select s.ride_id, s.fence, coalesce(k.claims + (not k.is_waiting)::integer, 1),
-          coalesce(k.is_deciding, false), coalesce(k.is_decided, false), k.held_until, coalesce(k.lost_at, now())
-        from set_aside s left join lateral (
-          select * from ridepulse.lost_claims l
-          where l.ride_id = s.ride_id and l.fence = s.lost_fence offset 0) k on true
-        on conflict (ride_id) do update set fence = excluded.fence, claims = excluded.claims,
-          is_waiting = true, is_deciding = excluded.is_deciding, is_decided = excluded.is_decided,
-           held_until = excluded.held_until,
-          lost_at = excluded.lost_at
+        returning a.ride_id, a.fence, free.fence as former_fence
       ), shortened as (
         -- The clock went back. Whatever the holder sends has times up to the end of its lease.
         update ridepulse.agenda a
         set leased_until = now() + $5::bigint * interval '1 millisecond'
         from free where a.ctid = free.place and free.is_ahead
         returning a.ride_id, a.fence, free.leased_until
-      ), ahead as (
-        insert into ridepulse.lost_claims as l (ride_id, fence, claims, is_waiting, held_until)
-        select ride_id, fence, 0, false, leased_until from shortened
-        on conflict (ride_id) do update set fence = excluded.fence,
-          claims = case when l.fence = excluded.fence then l.claims else 0 end,
-          is_waiting = l.fence = excluded.fence and l.is_waiting,
-          is_deciding = l.fence = excluded.fence and l.is_deciding,
-          is_decided = l.fence = excluded.fence and l.is_decided,
-          held_until = case when l.fence = excluded.fence
-            then greatest(l.held_until, excluded.held_until) else excluded.held_until end
+      ), counted as (
+        -- A claim that was settled since it was counted has another fence, and begins anew.
+        insert into ridepulse.lost_claims
+          (ride_id, fence, claims, is_waiting, is_deciding, held_until, lost_at)
+        select c.ride_id, c.fence,
+          coalesce(l.claims, 0) + (c.is_lost and l.is_waiting is not true)::integer,
+          c.is_lost or coalesce(l.is_waiting, false), coalesce(l.is_deciding, false),
+          greatest(l.held_until, c.held_until), coalesce(l.lost_at, now())
+        from (
+          select ride_id, fence, former_fence, true as is_lost, null::timestamptz as held_until
+          from set_aside
+          union all
+          select ride_id, fence, fence, false, leased_until from shortened) c
+        left join lateral (
+          select * from ridepulse.lost_claims l
+          where l.ride_id = c.ride_id and l.fence = c.former_fence offset 0) l on true
+        on conflict (ride_id) do update set fence = excluded.fence, claims = excluded.claims,
+          is_waiting = excluded.is_waiting, is_deciding = excluded.is_deciding,
+          held_until = excluded.held_until, lost_at = excluded.lost_at
       ), renewed as (
         -- Leases rides that are on the agenda.
         update ridepulse.agenda a set node = $9::uuid, fence = nextval('ridepulse.fence'),

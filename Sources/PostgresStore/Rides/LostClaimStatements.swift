@@ -10,10 +10,11 @@ enum LostClaimStatements {
   static let batch = 30
   /// The lease of several rides until they are decided.
   static let shortLease: Duration = .seconds(3)
-  /// The number of claims in a row that a ride may end before it is decided.
-  static let undecided = 3
-  /// The same, with claims that ended at another time: a node may end for other reasons.
-  static let decided = 10
+  /// The number of lost claims in a row after which a ride is parked, if the last one was lost while
+  /// the ride was decided.
+  static let limitWhileDeciding = 3
+  /// The same, if it was lost at another time: nodes end for other reasons, too.
+  static let limit = 10
 
   /// An expression that is true if `claim` or `park` has something to do.
   static let exist = """
@@ -35,7 +36,7 @@ enum LostClaimStatements {
 
   /// Locks the rides that wait.
   private static let waiting = """
-    select l.ride_id, a.ctid as place, l.is_deciding and not l.is_decided as is_suspect, l.lost_at, l.held_until,
+    select l.ride_id, a.ctid as place, l.is_deciding, l.lost_at, l.held_until,
             -- A release is no end of a node.
             l.is_waiting or a.leased_until > '-infinity' as is_lost,
             l.claims + (not l.is_waiting and a.leased_until > '-infinity')::integer as claims
@@ -59,15 +60,15 @@ enum LostClaimStatements {
         \(waiting)
       )
       update ridepulse.agenda a set fence = a.fence + 1, leased_until = 'infinity',
-        parked_at = now(), parked_reason = case when not waiting.is_suspect
-          then format('%s claims in a row ended with their node', waiting.claims)
-          else format('%s claims in a row ended with their node, the last while this ride alone was '
-            'decided', waiting.claims) end
+        parked_at = now(), parked_reason = format('%s claims in a row ended with their node',
+            waiting.claims)
+          || case when waiting.is_deciding then ', the last while this ride alone was decided'
+            else '' end
           || '; the log or core dump of that node shows where'
       from waiting
       where a.ctid = waiting.place and waiting.is_lost and (select may_claim from here)
-        and (waiting.claims >= \(decided)
-        or waiting.claims >= \(undecided) and waiting.is_suspect)
+        and waiting.claims >= case when waiting.is_deciding then \(limitWhileDeciding)
+          else \(limit) end
       returning a.ride_id, a.parked_reason
       """)
 
@@ -96,7 +97,7 @@ enum LostClaimStatements {
         returning a.ride_id, a.fence, a.ctid as place, a.memo, chosen.claims, chosen.held_until
       ), counted as (
         update ridepulse.lost_claims l set fence = renewed.fence, claims = renewed.claims,
-          is_waiting = false, is_deciding = false, is_decided = false
+          is_waiting = false, is_deciding = false
         from renewed where l.ride_id = renewed.ride_id
       )
       select \(ClaimColumns.all.sql)
@@ -113,8 +114,6 @@ enum LostClaimStatements {
       """)
 
   /// Records that rides of claims were read and are decided now: `LeaseStatements.claims`.
-  ///
-  /// A node that ends before or after that has ended for another reason, at least in most cases.
   static let recordDeciding = Statement(
     name: "lost_deciding",
     sql: """
@@ -127,8 +126,8 @@ enum LostClaimStatements {
   /// Records that claims survived the decision of their rides, and extends their leases:
   /// `LeaseStatements.claims`; the lease in milliseconds follows them.
   ///
-  /// It returns the rides that are still claimed, even if their short lease is over: who sets them
-  /// aside or claims them locks them, and gives them another fence.
+  /// It returns the rides that are still claimed, even if their short lease is over: a claim that
+  /// takes one or sets it aside holds its lock, and then gives it another fence.
   static let recordDecided = Statement(
     name: "lost_decided",
     sql: """
@@ -144,7 +143,7 @@ enum LostClaimStatements {
           + $\(LeaseStatements.claims.last + 1)::bigint * interval '1 millisecond'
         from held where a.ctid = held.place
       )
-      update ridepulse.lost_claims l set is_decided = true
+      update ridepulse.lost_claims l set is_deciding = false
       from held where l.ride_id = held.ride_id and l.fence = held.fence
       returning l.ride_id
       """)

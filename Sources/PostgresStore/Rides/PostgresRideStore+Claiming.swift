@@ -105,35 +105,6 @@ extension PostgresRideStore {
     return claim
   }
 
-  /// Records that rides of lost claims were read, and are decided now.
-  ///
-  /// - Throws: `StoreFailure`; the same rides may be given again.
-  package func recordDeciding(_ rides: [RideClaim]) async throws {
-    _ = try await run(
-      claims,
-      [
-        Call(SettleStatements.writeSettings),
-        Call(LostClaimStatements.recordDeciding, LeaseStatements.claims.arrays(rides)),
-      ])
-  }
-
-  /// Records that rides of lost claims were decided, and extends their leases.
-  ///
-  /// - Returns: The rides whose lease has ended or passed to another node.
-  /// - Throws: `StoreFailure`; the same rides may be given again.
-  package func recordDecided(_ rides: [RideClaim]) async throws -> [RideClaim] {
-    let results = try await run(
-      claims,
-      [
-        Call(SettleStatements.writeSettings),
-        Call(
-          LostClaimStatements.recordDecided,
-          LeaseStatements.claims.arrays(rides) + [String(lease.microseconds / 1000)]),
-      ])
-    let held = Set((0..<results[1].rowCount).compactMap { results[1].string($0, 0) })
-    return rides.filter { !held.contains($0.rideID.text) }
-  }
-
   private func logParked(_ rides: QueryResult, _ message: StaticString) {
     for row in 0..<rides.rowCount {
       log(

@@ -13,9 +13,41 @@ extension PostgresRideStore {
     let results = try await run(
       claims,
       [Call(LeaseStatements.journal, LeaseStatements.memos.arrays(stored))])
-    var missing = Set(memos.map(\.claim.rideID))
-    for row in 0..<results[0].rowCount {
-      if let ride = results[0].string(row, 0) { missing.remove(RideID(ride)) }
+    return Self.rides(of: memos.map(\.claim), missingIn: results[0])
+  }
+
+  /// Records that rides of lost claims were read, and are decided now.
+  ///
+  /// - Throws: `StoreFailure`; the same rides may be given again.
+  package func recordDeciding(_ rides: [RideClaim]) async throws {
+    _ = try await run(
+      claims,
+      [
+        Call(SettleStatements.writeSettings),
+        Call(LostClaimStatements.recordDeciding, Self.parameters(rides)),
+      ])
+  }
+
+  /// Records that rides of lost claims were decided, and extends their leases.
+  ///
+  /// - Returns: The rides whose lease has passed to another node.
+  /// - Throws: `StoreFailure`; the same rides may be given again.
+  package func recordDecided(_ rides: [RideClaim]) async throws -> [RideID] {
+    let results = try await run(
+      claims,
+      [
+        Call(SettleStatements.writeSettings),
+        Call(
+          LostClaimStatements.recordDecided,
+          Self.parameters(rides) + [String(lease.microseconds / 1000)]),
+      ])
+    return Self.rides(of: rides, missingIn: results[1])
+  }
+
+  private static func rides(of claims: [RideClaim], missingIn result: QueryResult) -> [RideID] {
+    var missing = Set(claims.map(\.rideID))
+    for row in 0..<result.rowCount {
+      if let ride = result.string(row, 0) { missing.remove(RideID(ride)) }
     }
     return missing.sorted()
   }

@@ -28,7 +28,7 @@ package protocol RideStore: Sendable {
   /// Records that rides of `claimLost` were decided, and keeps the claims.
   ///
   /// - Returns: The rides that this node no longer holds; these must not act.
-  func recordDecided(_ rides: [RideClaim]) async throws -> [RideClaim]
+  func recordDecided(_ rides: [RideClaim]) async throws -> [RideID]
 
   /// Records what claimed rides are about to do, and keeps the claims.
   ///

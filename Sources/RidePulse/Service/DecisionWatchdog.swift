@@ -32,7 +32,7 @@ final class DecisionWatchdog: Sendable {
         let uptime = Duration.nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds))
         guard let cpuTime = ProcessTime.cpu(),
           let turn = deadline.observe(watch.turn, cpuTime: cpuTime, uptime: uptime),
-          watch.condemn(turn)
+          watch.abandon(turn)
         else { continue }
         end(because: turn.ride)
       }

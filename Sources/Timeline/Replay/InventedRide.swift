@@ -58,8 +58,7 @@ package struct InventedRide: Sendable {
     return completed(scenario, withCards: true)
   }
 
-  /// Returns a scenario with what it lacks: phones, if it leaves them open, and values that the rules
-  /// name. What it states stays.
+  /// Returns a scenario with phones for everyone whom it names, if it leaves them open.
   ///
   /// - Parameter withCards: Whether the phones that are added can be started a card by push.
   package func completed(_ scenario: Scenario, withCards: Bool) -> Scenario {

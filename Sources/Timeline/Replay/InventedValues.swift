@@ -14,13 +14,15 @@ struct InventedValues {
     states = rules.activeStates.union(rules.finalStates)
     ofRide = Self.invented(
       rules.rules.map { rule in
-        rule.uses { if case .attributes(let path) = $0 { path } else { nil } }
-          + (rule.condition?.uses.attributes ?? []).map(Use.init)
+        rule.uses(by: rule.condition?.uses.attributes) {
+          if case .attributes(let path) = $0 { path } else { nil }
+        }
       })
     data = Self.invented(
       rules.rules.map { rule in
-        rule.uses { if case .eventData(let path) = $0 { path } else { nil } }
-          + (rule.condition?.uses.eventData ?? []).map(Use.init)
+        rule.uses(by: rule.condition?.uses.eventData) {
+          if case .eventData(let path) = $0 { path } else { nil }
+        }
       })
   }
 
@@ -154,15 +156,17 @@ extension InventedValues.Use {
 }
 
 extension Rule {
-  /// Returns the values of one source that its texts and fields show.
+  /// Returns the values of one source that its texts and fields show, and those that its condition
+  /// reads.
   fileprivate func uses(
-    _ path: (Placeholder.Source) -> [String]?
+    by condition: [CELUse]?, _ path: (Placeholder.Source) -> [String]?
   ) -> [InventedValues.Use] {
-    shownValues.compactMap { placeholder, type in
+    let shown = shownValues.compactMap { placeholder, type in
       path(placeholder.source).map {
         InventedValues.Use(path: $0, filters: placeholder.filters, type: type)
       }
     }
+    return shown + (condition ?? []).map(InventedValues.Use.init)
   }
 }
 

@@ -136,7 +136,7 @@ final class CheckingStore: RideStore {
 
   func recordDeciding(_ rides: [RideClaim]) async throws {}
 
-  func recordDecided(_ rides: [RideClaim]) async throws -> [RideClaim] { [] }
+  func recordDecided(_ rides: [RideClaim]) async throws -> [RideID] { [] }
 
   func settle(_ settlements: [ClaimedSettlement]) async throws -> SettleResult {
     defer { resumeWaiters() }

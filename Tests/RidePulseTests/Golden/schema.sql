@@ -4277,7 +4277,6 @@ CREATE TABLE ridepulse.lost_claims (
     claims smallint NOT NULL,
     is_waiting boolean DEFAULT true NOT NULL,
     is_deciding boolean DEFAULT false NOT NULL,
-    is_decided boolean DEFAULT false NOT NULL,
     held_until timestamp with time zone,
     lost_at timestamp with time zone DEFAULT now() NOT NULL
 );
@@ -4285,8 +4284,7 @@ COMMENT ON TABLE ridepulse.lost_claims IS 'Rides whose last claim did not surviv
 COMMENT ON COLUMN ridepulse.lost_claims.fence IS 'The fence of the ride''s last claim.';
 COMMENT ON COLUMN ridepulse.lost_claims.claims IS 'The number of claims in a row that did not survive.';
 COMMENT ON COLUMN ridepulse.lost_claims.is_waiting IS 'Whether the ride waits to be claimed again; false while it is claimed.';
-COMMENT ON COLUMN ridepulse.lost_claims.is_deciding IS 'Whether the last claim had read the ride and began to decide it.';
-COMMENT ON COLUMN ridepulse.lost_claims.is_decided IS 'Whether the last claim survived the decision of the ride.';
+COMMENT ON COLUMN ridepulse.lost_claims.is_deciding IS 'Whether the last claim began to decide the ride and has not recorded the end of the decision.';
 COMMENT ON COLUMN ridepulse.lost_claims.held_until IS 'The end of a lease that was set before the database''s clock went back: up to that time pushes may have left.';
 COMMENT ON COLUMN ridepulse.lost_claims.lost_at IS 'When the end of the first of these claims was noticed.';
 CREATE TABLE ridepulse.migrations (
