@@ -2,7 +2,6 @@ import Foundation
 import LocalStack
 import PostgresStore
 import RideCore
-import Timeline
 import TestSupport
 import Testing
 

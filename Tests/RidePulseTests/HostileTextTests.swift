@@ -5,7 +5,6 @@ import Testing
 import TestSupport
 
 @testable import RideCore
-@testable import Timeline
 @testable import RidePulse
 
 /// Text from outside controls neither terminal nor browser nor shell, whichever command shows it.

@@ -1,7 +1,6 @@
 import Foundation
 import LocalStack
 import RideCore
-import Timeline
 import TestSupport
 import Testing
 

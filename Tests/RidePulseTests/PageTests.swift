@@ -3,7 +3,6 @@ import Foundation
 import Glibc
 import LocalStack
 import RideCore
-import Timeline
 import Testing
 import TestSupport
 

@@ -1,4 +1,3 @@
-import Timeline
 import Foundation
 import LocalStack
 import PostgresStore

@@ -1,5 +1,4 @@
 import RideCore
-import Timeline
 import Testing
 
 @testable import RuleFiles

@@ -1,6 +1,5 @@
 import APNSClient
 import RideCore
-import Timeline
 
 /// Probes APNs with the same client as the service.
 struct APNsProbe {

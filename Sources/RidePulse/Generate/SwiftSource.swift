@@ -1,5 +1,4 @@
 import RideCore
-import Timeline
 import RuleFiles
 
 /// The Swift source of the app's `ActivityAttributes` types, made from the contracts of cards.

@@ -1,5 +1,4 @@
 import RideCore
-import Timeline
 
 /// One struct of the generated source: stored properties, dates, coding keys and sample values.
 struct SwiftStruct {

@@ -1,6 +1,5 @@
 import Foundation
 import RideCore
-import Timeline
 
 /// Writes a preview as one HTML page that needs no network.
 ///

@@ -1,6 +1,5 @@
 import Foundation
 import RideCore
-import Timeline
 import TestSupport
 
 /// Calls a service over HTTP with curl.
