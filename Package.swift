@@ -27,7 +27,7 @@ let package = Package(
     .executableTarget(
       name: "RidePulse",
       dependencies: [
-        "RideCore", "Timeline", "Orchestrator", "PostgresStore", "APNSClient", "RuleFiles",
+        "Base", "RideCore", "Timeline", "Orchestrator", "PostgresStore", "APNSClient", "RuleFiles",
         "AdminServer", "LegacyGateway", "LocalStack", "SystemSupport",
       ],
       swiftSettings: strict),
@@ -38,45 +38,51 @@ let package = Package(
 
     .executableTarget(
       name: "Bench",
-      dependencies: ["RideCore", "PostgresStore", "APNSClient", "LocalStack"],
+      dependencies: ["Base", "RideCore", "PostgresStore", "APNSClient", "LocalStack"],
       swiftSettings: strict),
     .executableTarget(
       name: "Cost",
-      dependencies: ["RideCore", "RuleFiles", "PostgresStore", "APNSClient", "LocalStack"],
+      dependencies: ["Base", "RideCore", "RuleFiles", "PostgresStore", "APNSClient", "LocalStack"],
       exclude: ["Rules", "recorded.tsv"], swiftSettings: strict),
     .executableTarget(
       name: "Chaos",
-      dependencies: ["RideCore", "PostgresStore", "LocalStack"],
+      dependencies: ["Base", "RideCore", "PostgresStore", "LocalStack"],
       swiftSettings: strict),
 
     // Edges.
     .target(
       name: "PostgresStore",
-      dependencies: ["RideCore", "SystemSupport", "CLibpq", "CMigrations"],
+      dependencies: ["Base", "RideCore", "SystemSupport", "CLibpq", "CMigrations"],
       swiftSettings: strict),
     .target(
       name: "APNSClient",
-      dependencies: ["RideCore", "SystemSupport", "CLibcurl", "CNghttp2", "COpenSSL"],
+      dependencies: ["Base", "RideCore", "SystemSupport", "CLibcurl", "CNghttp2", "COpenSSL"],
       swiftSettings: strict),
     .target(
-      name: "RuleFiles", dependencies: ["RideCore", "Timeline", "SystemSupport", "CLibyaml"],
+      name: "RuleFiles",
+      dependencies: ["Base", "RideCore", "Timeline", "SystemSupport", "CLibyaml"],
       swiftSettings: strict),
     .target(
-      name: "AdminServer", dependencies: ["RideCore", "SystemSupport", "CMicrohttpd", "CPage"],
+      name: "AdminServer",
+      dependencies: ["Base", "RideCore", "SystemSupport", "CMicrohttpd", "CPage"],
       swiftSettings: strict),
     .target(
-      name: "LegacyGateway", dependencies: ["RideCore", "SystemSupport", "COpenSSL"],
+      name: "LegacyGateway", dependencies: ["Base", "RideCore", "SystemSupport", "COpenSSL"],
       swiftSettings: strict),
     .target(name: "LocalStack", swiftSettings: strict),
 
     // Loops.
-    .target(name: "Orchestrator", dependencies: ["RideCore"], swiftSettings: strict),
+    .target(name: "Orchestrator", dependencies: ["Base", "RideCore"], swiftSettings: strict),
 
     // Rides through time, without a database: stories, tests of rules, recorded days.
-    .target(name: "Timeline", dependencies: ["RideCore"], swiftSettings: strict),
+    .target(name: "Timeline", dependencies: ["Base", "RideCore"], swiftSettings: strict),
 
     // Vocabulary.
-    .target(name: "RideCore", swiftSettings: strict),
+    .target(name: "RideCore", dependencies: ["Base", "CEL"], swiftSettings: strict),
+    .target(name: "CEL", dependencies: ["Base"], swiftSettings: strict),
+
+    // Ground: JSON, records, times, zones, cron; Foundation alone.
+    .target(name: "Base", swiftSettings: strict),
 
     // System.
     .target(name: "SystemSupport", dependencies: ["CSystem", "CZlib"], swiftSettings: strict),
@@ -112,38 +118,44 @@ let package = Package(
       name: "TestSupport", dependencies: ["LocalStack"], path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(
-      name: "RideCoreTests", dependencies: ["RideCore", "Timeline", "TestSupport"],
-      exclude: ["Cron/Vectors", "Expressions/Vectors", "Golden"],
+      name: "BaseTests", dependencies: ["Base", "TestSupport"], exclude: ["Cron/Vectors"],
       swiftSettings: strict),
+    .testTarget(
+      name: "CELTests", dependencies: ["Base", "CEL", "TestSupport"], exclude: ["Vectors"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RideCoreTests", dependencies: ["Base", "CEL", "RideCore", "Timeline", "TestSupport"],
+      exclude: ["Golden"], swiftSettings: strict),
     .testTarget(
       name: "FuzzTests",
       dependencies: [
-        "RideCore", "Timeline", "RuleFiles", "APNSClient", "LegacyGateway", "AdminServer",
+        "Base", "RideCore", "Timeline", "RuleFiles", "APNSClient", "LegacyGateway", "AdminServer",
         "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "OrchestratorTests",
-      dependencies: ["Orchestrator", "RideCore", "Timeline", "TestSupport"],
+      dependencies: ["Orchestrator", "Base", "RideCore", "Timeline", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "SystemSupportTests", dependencies: ["SystemSupport", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "RuleFilesTests", dependencies: ["RideCore", "Timeline", "RuleFiles", "TestSupport"],
+      name: "RuleFilesTests",
+      dependencies: ["Base", "RideCore", "Timeline", "RuleFiles", "TestSupport"],
       exclude: ["Golden", "Schema"],
       swiftSettings: strict),
     .testTarget(
       name: "PostgresStoreTests",
-      dependencies: ["PostgresStore", "LocalStack", "RideCore", "TestSupport"],
+      dependencies: ["PostgresStore", "LocalStack", "Base", "RideCore", "TestSupport"],
       exclude: ["Golden"], swiftSettings: strict),
     .testTarget(
       name: "LegacyGatewayTests",
-      dependencies: ["LegacyGateway", "RideCore", "SystemSupport", "TestSupport"],
+      dependencies: ["LegacyGateway", "Base", "RideCore", "SystemSupport", "TestSupport"],
       exclude: ["Client"], swiftSettings: strict),
     .testTarget(
       name: "AdminServerTests",
-      dependencies: ["AdminServer", "RideCore", "SystemSupport", "TestSupport"],
+      dependencies: ["AdminServer", "Base", "RideCore", "SystemSupport", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "LocalStackTests", dependencies: ["LocalStack", "TestSupport"],
@@ -152,12 +164,12 @@ let package = Package(
       name: "ChaosTests", dependencies: ["Chaos", "LocalStack", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "CostTests", dependencies: ["Cost", "PostgresStore", "RideCore"],
+      name: "CostTests", dependencies: ["Cost", "PostgresStore", "Base", "RideCore"],
       swiftSettings: strict),
     .testTarget(
       name: "APNSClientTests",
       dependencies: [
-        "APNSClient", "RideCore", "SystemSupport", "COpenSSL", "CNghttp2", "TestSupport",
+        "APNSClient", "Base", "RideCore", "SystemSupport", "COpenSSL", "CNghttp2", "TestSupport",
       ],
       exclude: ["FaultServer"], swiftSettings: strict),
     .testTarget(
@@ -166,7 +178,7 @@ let package = Package(
     .testTarget(
       name: "RidePulseTests",
       dependencies: [
-        "RidePulse", "AdminServer", "RideCore", "Timeline", "PostgresStore", "APNSClient",
+        "RidePulse", "AdminServer", "Base", "RideCore", "Timeline", "PostgresStore", "APNSClient",
         "LocalStack", "RuleFiles", "TestSupport",
       ],
       exclude: ["App", "Contract", "Golden", "Legacy", "Page", "Slow"], swiftSettings: strict),

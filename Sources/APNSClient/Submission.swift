@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The pushes of one call of `submit`, with the closure for their reports.

@@ -1,6 +1,7 @@
+import Base
 internal import Glibc
-internal import SystemSupport
 internal import RideCore
+internal import SystemSupport
 
 /// The service manager that started this process, if it expects notifications.
 ///

@@ -1,4 +1,5 @@
 import APNSClient
+import Base
 import Foundation
 import LocalStack
 import RideCore
@@ -59,10 +60,9 @@ struct ClientBench: ServerBench {
     let expiration = PushExpiration.at(
       Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)))
     return try (0..<pushes).map { index in
-      let number = String(index % 10_000, radix: 16)
-      guard
-        let token = DeviceToken(String(repeating: "0", count: 64 - number.count) + number)
-      else { throw BenchFailure(text: "bad token") }
+      guard let token = DeviceToken(String(index % 10_000, radix: 16, width: 64)) else {
+        throw BenchFailure(text: "bad token")
+      }
       let id = PushID(of: "bench", String(index))
       return PushRequest(
         ticket: UInt64(index), environment: .production, address: .device(token),

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import LocalStack
 
@@ -25,8 +26,7 @@ struct Yardstick {
 
   /// A device token, and the 72 bytes that the client's two headers have for each push.
   private static func path(_ number: Int) -> String {
-    let digits = String(UInt64(number) &* 0x9e37_79b9_7f4a_7c15, radix: 16)
-    let padded = String(repeating: "0", count: 16 - digits.count) + digits
+    let padded = String(UInt64(number) &* 0x9e37_79b9_7f4a_7c15, radix: 16, width: 16)
     return String(repeating: padded, count: 4) + "?"
       + String(repeating: padded, count: 5).prefix(71)
   }

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Rides in fixed situations, all after a driver set out at the same time.

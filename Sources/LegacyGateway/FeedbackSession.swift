@@ -1,3 +1,4 @@
+import Base
 internal import RideCore
 internal import SystemSupport
 

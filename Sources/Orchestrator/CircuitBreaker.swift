@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// A circuit breaker that pauses the pushes of one app while most of them fail.

@@ -1,6 +1,7 @@
+package import Base
 import Foundation
+import RideCore
 import Synchronization
-package import RideCore
 
 /// An estimate of the database's time between its answers.
 ///

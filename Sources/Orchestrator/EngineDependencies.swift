@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// The dependencies of an engine.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The rides that this node holds: decided, with outcomes of pushes outstanding or not yet settled.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The lanes of a node: one for each app in each APNs environment.

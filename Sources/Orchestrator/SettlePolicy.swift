@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Decides how rides are handled that the store refuses to settle: repeat, check, split or park.

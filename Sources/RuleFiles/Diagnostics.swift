@@ -1,3 +1,4 @@
+import Base
 internal import RideCore
 
 /// Collects the problems of one file.

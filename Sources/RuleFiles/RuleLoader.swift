@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Reads the files of one directory: first the states and events of all files and the strings, then

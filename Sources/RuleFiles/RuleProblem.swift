@@ -1,4 +1,5 @@
-package import RideCore
+package import Base
+import RideCore
 
 /// One problem of the rule files, described in one line.
 package struct RuleProblem: Error, Hashable, Sendable {

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Identifies the contents of the rule files, as the ledger names them.

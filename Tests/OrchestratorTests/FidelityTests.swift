@@ -1,8 +1,9 @@
+import Base
 import RideCore
-import Timeline
 import Synchronization
 import Testing
 import TestSupport
+import Timeline
 
 @testable import Orchestrator
 

@@ -1,7 +1,8 @@
+import Base
 import LocalStack
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import PostgresStore
 @testable import RideCore

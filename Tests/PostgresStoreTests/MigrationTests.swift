@@ -1,7 +1,8 @@
+import Base
 import Foundation
 import RideCore
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import PostgresStore
 

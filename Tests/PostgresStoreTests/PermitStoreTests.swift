@@ -1,5 +1,6 @@
-import TestSupport
+import Base
 import Testing
+import TestSupport
 
 @testable import PostgresStore
 @testable import RideCore

@@ -1,3 +1,4 @@
+import Base
 import LocalStack
 import RideCore
 import Testing

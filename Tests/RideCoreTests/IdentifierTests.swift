@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import Base
 @testable import RideCore
 
 /// IDs are equal if their bytes are, as in Postgres.

@@ -1,7 +1,8 @@
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
+@testable import Base
 @testable import RideCore
 
 /// Everything that Postgres stores as JSON of a Swift type keeps its form: rows written by one

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Base
 @testable import RideCore
 
 /// The identifiers of a push: its ID, the phone's token and the collapse ID.

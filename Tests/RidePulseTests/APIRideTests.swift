@@ -1,9 +1,10 @@
+import Base
 import Foundation
 import LocalStack
 import PostgresStore
 import RideCore
-import TestSupport
 import Testing
+import TestSupport
 
 /// Tests of rides, withdrawals and deliveries over HTTP, with real processes and curl.
 @Suite(.timeLimit(.minutes(60))) struct APIRideTests {

@@ -1,9 +1,10 @@
+import Base
 import Foundation
 import LocalStack
 import PostgresStore
 import RideCore
-import TestSupport
 import Testing
+import TestSupport
 
 /// Tests of calls to `/v1` with real processes and curl. `APIBodyTests` covers bodies as values.
 @Suite(.timeLimit(.minutes(60))) struct APITests {

@@ -4,6 +4,7 @@ import PostgresStore
 import Testing
 import TestSupport
 
+@testable import Base
 @testable import RideCore
 @testable import RidePulse
 

@@ -1,8 +1,9 @@
+import Base
 import Foundation
 import PostgresStore
 import RideCore
-import TestSupport
 import Testing
+import TestSupport
 
 /// Rules that act later than their event, with real processes.
 @Suite("Later: emit, escalate, wait, lost-contact", .timeLimit(.minutes(60))) struct LaterTests {

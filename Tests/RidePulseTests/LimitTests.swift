@@ -1,8 +1,9 @@
+import Base
 import Foundation
 import PostgresStore
 import RideCore
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite("Limits for each person") struct LimitTests {
   private static let cap = (count: 3, seconds: 4.0)

@@ -1,9 +1,10 @@
+import Base
 import Foundation
 import LocalStack
 import PostgresStore
 import RideCore
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite("LISTEN and polling") struct ListenTests {
   /// True if producers notify the node: only while notifications are known to reach it.

@@ -1,6 +1,7 @@
 import Testing
 import TestSupport
 
+@testable import Base
 @testable import Orchestrator
 @testable import PostgresStore
 @testable import RideCore

@@ -1,8 +1,9 @@
+import Base
 import Foundation
 import LocalStack
 import RideCore
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import AdminServer
 

@@ -1,10 +1,11 @@
+import Base
 import Foundation
 import PostgresStore
 import RideCore
-import Timeline
 import SystemSupport
-import TestSupport
 import Testing
+import TestSupport
+import Timeline
 
 @testable import RidePulse
 

@@ -1,8 +1,9 @@
+import Base
 import Foundation
 import LocalStack
 import RideCore
-import TestSupport
 import Testing
+import TestSupport
 
 /// Tests of `explain` by person, token and apns-id, with a real service, database and simulator.
 @Suite("explain without a ride") struct SearchTests {

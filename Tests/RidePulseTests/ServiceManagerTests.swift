@@ -1,4 +1,5 @@
 import AdminServer
+import Base
 import Foundation
 import LocalStack
 import RideCore

@@ -1,8 +1,9 @@
+import Base
 import Foundation
 import LocalStack
 import RideCore
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite("The service") struct ServiceTests {
   @Test func `--once handles what is due and exits; again there is nothing to do`() async throws {

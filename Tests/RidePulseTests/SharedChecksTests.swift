@@ -1,7 +1,8 @@
+import Base
 import PostgresStore
 import RideCore
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import AdminServer
 

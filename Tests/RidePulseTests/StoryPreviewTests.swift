@@ -1,8 +1,9 @@
+import Base
 import Foundation
 import LocalStack
 import RideCore
-import TestSupport
 import Testing
+import TestSupport
 
 /// `ridepulse preview --story`: the table, JSON, the page, and mistakes.
 @Suite("The preview of a story") struct StoryPreviewTests {

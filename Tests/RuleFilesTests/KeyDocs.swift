@@ -1,5 +1,6 @@
 import Foundation
 
+@testable import Base
 @testable import RideCore
 @testable import RuleFiles
 

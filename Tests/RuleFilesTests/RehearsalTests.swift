@@ -1,6 +1,7 @@
+import Base
 import RideCore
-import Timeline
 import Testing
+import Timeline
 
 @testable import RuleFiles
 
@@ -138,7 +139,7 @@ import Testing
     let changes = try Self.replay(Self.ride(), new, options).changes
     #expect(changes.groups["arrived"]?[.changed]?.count == 1)
     let example = try #require(changes.groups["arrived"]?[.changed]?.examples.first)
-    #expect(example.ride == "r1" && DayTime.text(example.at) == "2026-11-21T08:10:00Z")
+    #expect(example.ride == "r1" && CivilTime.exact(example.at) == "2026-11-21T08:10:00Z")
     #expect(example.before?.contains("is here") == true && example.after?.contains("waits") == true)
     // 08:30, 08:50 and 09:10 become 08:40 and 09:10: the last one is the same.
     #expect(changes.unchanged == 1)
@@ -223,9 +224,9 @@ import Testing
       var answers = RecordedAnswers()
       var answer = DayAnswer(token: "00aa", status: status)
       answer.reason = reason
-      answers.add(answer, at: try #require(DayTime.instant("2026-11-21T08:10:00.2Z")))
+      answers.add(answer, at: try #require(CivilTime.instant(iso: "2026-11-21T08:10:00.2Z")))
       answer.status = 200
-      answers.add(answer, at: try #require(DayTime.instant("2026-11-21T08:10:01Z")))
+      answers.add(answer, at: try #require(CivilTime.instant(iso: "2026-11-21T08:10:01Z")))
       answers.end()
       var options = Rehearsal.Options()
       options.answers = .recorded(answers)
@@ -245,7 +246,7 @@ import Testing
       when:
         - { at: 5m, apns: { status: 503, for: 6m } }
       """
-    let start = try #require(DayTime.instant("2026-11-21T08:00:00Z"))
+    let start = try #require(CivilTime.instant(iso: "2026-11-21T08:00:00Z"))
     let steps = try FaultsFile.parse(Array(faults.utf8), named: "faults.yaml", from: start).get()
     func digest(_ seed: UInt64?) throws -> UInt64 {
       var options = Rehearsal.Options()
@@ -263,7 +264,7 @@ import Testing
   @Test func anEndThatGoesAgainBreaksNoPromise() throws {
     let configuration = try Self.configuration(Self.card)
     let faults = "when:\n  - { at: 74m, apns: { status: 503, for: 3m } }\n"
-    let start = try #require(DayTime.instant("2026-11-21T08:00:00Z"))
+    let start = try #require(CivilTime.instant(iso: "2026-11-21T08:00:00Z"))
     var options = Rehearsal.Options()
     options.answers = .faults(
       try FaultsFile.parse(Array(faults.utf8), named: "faults.yaml", from: start).get())
@@ -274,7 +275,7 @@ import Testing
 
   @Test func faultsFilesHoldOnlyAnswers() throws {
     let text = "when:\n  - { at: 5m, contact: driver }\n"
-    let start = try #require(DayTime.instant("2026-11-21T08:00:00Z"))
+    let start = try #require(CivilTime.instant(iso: "2026-11-21T08:00:00Z"))
     guard
       case .failure(let problems) = FaultsFile.parse(
         Array(text.utf8), named: "faults.yaml", from: start)

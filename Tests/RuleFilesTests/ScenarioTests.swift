@@ -1,8 +1,9 @@
 import Testing
 
+@testable import Base
 @testable import RideCore
-@testable import Timeline
 @testable import RuleFiles
+@testable import Timeline
 
 /// Story files: what they mean, and the messages about mistakes in them.
 @Suite struct ScenarioTests {

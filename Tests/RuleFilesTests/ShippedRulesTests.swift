@@ -1,10 +1,11 @@
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
+@testable import Base
 @testable import RideCore
-@testable import Timeline
 @testable import RuleFiles
+@testable import Timeline
 
 /// The tables of `docs/shipped-rules.md`: stories replayed with the shipped rules.
 ///

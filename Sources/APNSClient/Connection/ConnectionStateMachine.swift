@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The state of one connection: what it may do, what it must do next, and how its streams end.

@@ -1,3 +1,4 @@
+import Base
 import CNghttp2
 import RideCore
 

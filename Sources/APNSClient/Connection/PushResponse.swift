@@ -1,3 +1,4 @@
+import Base
 import CLibcurl
 import Foundation
 import RideCore

@@ -1,6 +1,7 @@
+package import Base
 import COpenSSL
 import Glibc
-package import RideCore
+import RideCore
 import SystemSupport
 
 /// A certificate with which the client identifies itself in the TLS handshake, instead of a provider

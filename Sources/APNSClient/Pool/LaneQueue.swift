@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// A push with the properties that order it in a queue.

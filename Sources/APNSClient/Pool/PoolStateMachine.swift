@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Decides which connection sends which push and when.

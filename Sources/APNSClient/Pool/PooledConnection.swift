@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// A connection from its pool's point of view.

@@ -1,3 +1,4 @@
+import Base
 import COpenSSL
 import RideCore
 import Synchronization

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Decides when provider tokens turn over.

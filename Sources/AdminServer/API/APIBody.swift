@@ -1,5 +1,6 @@
+package import Base
 import Foundation
-package import RideCore
+import RideCore
 
 package enum APIBody {
   /// The maximum nesting depth of objects and arrays; code that reads an event's data is recursive.

@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// A writing call of the API; it accepts the arguments of the SQL function that it invokes.

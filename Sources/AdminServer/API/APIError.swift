@@ -1,4 +1,5 @@
-package import RideCore
+package import Base
+import RideCore
 
 /// A refused API call: a code for programs and a sentence for people.
 package struct APIError: Error, Hashable, Sendable {

@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// A field of a body, or a variable part of a path.

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import Glibc
 import LocalStack
@@ -141,8 +142,7 @@ final class LocalPatroni: Sendable {
 
   /// Returns the position at which a member began its timeline; nil for the first one.
   func switchPoint(of timeline: Int, on member: String) -> String? {
-    let name = String(timeline, radix: 16, uppercase: true)
-    let file = String(repeating: "0", count: max(0, 8 - name.count)) + name + ".history"
+    let file = String(timeline, radix: 16, width: 8).uppercased() + ".history"
     let text = try? String(
       contentsOfFile: "\(directory)/\(member)/data/pg_wal/\(file)", encoding: .utf8)
     let last = text?.split(separator: "\n").last?.split(separator: "\t")

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The locales of phones and the time zones of rides.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The life of one ride from its request to its end, as a value that generates its steps.
@@ -115,9 +116,6 @@ struct RideLife: Sendable {
 enum RandomToken {
   /// - Parameter words: the length in words of 16 hexadecimal digits.
   static func make(words: Int, _ numbers: inout SeededGenerator) -> String {
-    (0..<words).map { _ in
-      let text = String(numbers.next(), radix: 16)
-      return String(repeating: "0", count: 16 - text.count) + text
-    }.joined()
+    (0..<words).map { _ in String(numbers.next(), radix: 16, width: 16) }.joined()
   }
 }

@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// A page of verdicts that a follower asks for.

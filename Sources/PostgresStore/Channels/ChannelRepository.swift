@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// The table of broadcast channels, which records each create before it is requested from APNs.

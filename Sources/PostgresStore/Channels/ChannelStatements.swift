@@ -1,3 +1,4 @@
+import Base
 internal import RideCore
 
 /// The SQL of `ChannelRepository`.

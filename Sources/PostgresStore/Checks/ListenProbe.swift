@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Checks whether notifications reach a listener over this route to PostgreSQL, with the same code

@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// A JSON type that a field of a card had in the last day.

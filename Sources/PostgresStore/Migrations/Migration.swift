@@ -1,3 +1,4 @@
+import Base
 internal import RideCore
 
 /// One numbered step of the database schema.

@@ -1,4 +1,5 @@
-package import RideCore
+package import Base
+import RideCore
 import Synchronization
 
 /// Receives the notifications that wake a sleeping node, and checks that they arrive.

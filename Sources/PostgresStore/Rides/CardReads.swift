@@ -1,3 +1,4 @@
+import Base
 internal import RideCore
 
 /// Reads the cards of rides, except those that the engine has ended and those of phones that

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Assembles the rows of a claim's statements into views of rides.

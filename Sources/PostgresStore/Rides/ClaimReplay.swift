@@ -1,3 +1,4 @@
+package import Base
 internal import CLibpq
 internal import Foundation
 package import RideCore

@@ -1,3 +1,4 @@
+import Base
 internal import RideCore
 
 /// The columns of a claim: a row for each claimed ride, and one without a ride if there is none.

@@ -1,3 +1,4 @@
+import Base
 internal import RideCore
 
 /// Reads the last contacts of people, for rules with `lost-contact`.

@@ -1,3 +1,4 @@
+import Base
 internal import RideCore
 
 /// Reads the first unconsumed events of rides.

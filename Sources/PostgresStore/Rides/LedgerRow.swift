@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// One row of `ridepulse.ledger`, as it is stored: a push that was decided, and its outcome.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The low-water mark from which claims scan for events and due rides.

@@ -1,3 +1,4 @@
+import Base
 internal import RideCore
 
 /// Reads phones, after the ID of the ride that they are read for.

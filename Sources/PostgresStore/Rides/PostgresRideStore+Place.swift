@@ -1,3 +1,4 @@
+import Base
 import Foundation
 package import RideCore
 import Synchronization

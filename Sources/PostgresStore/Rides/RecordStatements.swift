@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The statements that write and read the passes of sampled rides.

@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// Reads the passes that were decided within a time, in the order of their earliest times.

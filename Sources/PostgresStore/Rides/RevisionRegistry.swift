@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// A revision, with the time from which a service has decided with it.

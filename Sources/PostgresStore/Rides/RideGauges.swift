@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// Figures of the database for operators.

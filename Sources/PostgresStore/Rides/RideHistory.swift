@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// All data about one ride in the database, read in one snapshot.

@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// The queries and events about one ride that a person requests outside the service.

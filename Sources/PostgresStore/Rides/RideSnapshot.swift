@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// Reads live rides without writing anything, so that a role with only SELECT suffices.

@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// The newest rows of a search.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// A state machine that decides when to connect, give up and reconnect.

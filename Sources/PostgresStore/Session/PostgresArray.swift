@@ -1,3 +1,4 @@
+import Base
 package import RideCore
 
 /// Writes an array in PostgreSQL's text form, so that thousands of values fit into one parameter.

@@ -1,3 +1,4 @@
+import Base
 internal import RideCore
 
 /// Writes values and names into SQL text that a person pastes, or that takes no parameters.
@@ -19,10 +20,8 @@ package enum SQLText {
         body += "\\\\"
         needsEscapes = true
       case _ where scalar.isUnprintable:
-        let digits = String(scalar.value, radix: 16)
         let width = scalar.value > 0xffff ? 8 : 4
-        body += width == 8 ? "\\U" : "\\u"
-        body += String(repeating: "0", count: width - digits.count) + digits
+        body += (width == 8 ? "\\U" : "\\u") + String(scalar.value, radix: 16, width: width)
         needsEscapes = true
       default: body.unicodeScalars.append(scalar)
       }

@@ -1,3 +1,5 @@
+package import Base
+
 /// Compares the channels that Apple lists with the table, and determines the owner of each.
 ///
 /// IDs are random, so a channel whose create response was lost carries no sign of its creator. Time

@@ -1,3 +1,5 @@
+package import Base
+
 /// One row of `ridepulse.channels`: a channel of this service, or a create that was to make one.
 package struct ChannelRow: Hashable, Sendable {
   package var id: Int64

@@ -1,4 +1,6 @@
 // Conditions: `if`, `remember` and `last`.
+
+import CEL
 extension Decider {
   /// Returns why a rule's `if` withholds a push; nil if it does not, or if there is none.
   ///

@@ -1,4 +1,6 @@
 // `escalate`: an event for an owner who sees no push of a firing in time.
+
+import Base
 extension Decider {
   /// Opens the escalation of one firing to one owner; a later part of the pass adds its pushes.
   ///

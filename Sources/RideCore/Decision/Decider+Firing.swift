@@ -1,4 +1,6 @@
 // How a rule fires: for the people of its apps, and for each of their phones.
+
+import Base
 extension Decider {
   /// What the pushes of one firing have in common.
   private struct Firing {

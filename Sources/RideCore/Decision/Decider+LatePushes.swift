@@ -1,4 +1,6 @@
 // Decides `while` and `if` again for whatever leaves later than its rule fired.
+
+import Base
 extension Decider {
   /// Returns whether a push or an event that waited may still leave; closes its entry if not.
   ///

@@ -1,4 +1,6 @@
 // What follows an event later, or in place of a push: `wait` and `emit`.
+
+import Base
 extension Decider {
   /// Returns when the `wait` of a rule after an event is over; nil if it has none, or if it is over.
   ///

@@ -1,4 +1,6 @@
 // What a rule's topic, sample, quiet hours and cap keep from a person.
+
+import Base
 extension Decider {
   /// Returns why a rule sends an owner nothing at any hour; nil if nothing excludes the owner.
   func exclusion(

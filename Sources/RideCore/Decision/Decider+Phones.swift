@@ -1,4 +1,6 @@
 // How earlier APNs responses about a phone affect pushes to it.
+
+import Base
 extension Decider {
   /// Plans a push to a phone.
   ///

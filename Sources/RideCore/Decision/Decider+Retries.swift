@@ -1,4 +1,6 @@
 // Retries, and the order in which all of a decision's pushes leave.
+
+import Base
 extension Decider {
   /// Retries what is due, and what must leave before a newer push to the same phone.
   mutating func retryDuePushes() {

@@ -1,3 +1,6 @@
+package import Base
+import CEL
+
 /// Decides what one ride needs now.
 ///
 /// A pure function: equal views, configurations and times give equal decisions. The service sends

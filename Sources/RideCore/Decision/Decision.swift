@@ -1,3 +1,5 @@
+package import Base
+
 /// The result of `decide`: what to send for one ride now, and what to record.
 package struct Decision: Sendable {
   /// The view that the decision is based on.

@@ -1,5 +1,7 @@
 // Limits the events that the rules of one ride emit: rules that fire each other would never end.
 
+package import Base
+
 /// The events that a ride's rules have emitted lately.
 package struct EmitTally: Hashable, Sendable {
   /// When they began to be counted.

@@ -1,3 +1,5 @@
+import Base
+
 /// One row of `ridepulse.ledger`.
 package struct LedgerEntry: Hashable, Sendable {
   /// The outcome of a push, as in `deliveries.status`.

@@ -1,3 +1,5 @@
+import Base
+
 /// Why a push ended as it did, or goes again.
 ///
 /// The code carries the meaning: metrics count it, the database stores it next to the text, and other

@@ -1,3 +1,5 @@
+package import Base
+
 /// What one decision passes to the next for the same ride, stored in its agenda row.
 package struct Memo: Hashable, Sendable {
   /// Pushes that wait for an attempt.

@@ -1,3 +1,5 @@
+package import Base
+
 /// The right to send one firing of a rule to one owner, where `at-most` counts.
 ///
 /// A decision can't count what other rides send, so it asks: the settlement carries a request, the

@@ -1,3 +1,5 @@
+package import Base
+
 /// One push that a decision plans to send.
 package struct PlannedPush: Hashable, Sendable {
   /// The push's ledger entry.

@@ -1,3 +1,5 @@
+import Base
+
 /// Makes one rule's pushes about one event, rendering each text once for all phones that share it.
 struct Planner {
   let rule: CompiledRule

@@ -1,3 +1,5 @@
+import Base
+
 /// The order of a ride's events and slots: events by ID, and slots between them by time.
 enum EventOrder {
   /// Returns the pushes with those to recipients in the order of their events; others keep their

@@ -1,3 +1,5 @@
+package import Base
+
 /// Finds who receives an app's pushes about an event, and which row of the ride their texts show.
 ///
 /// An event is addressed to the owner that the ride named when it was emitted, however late it is

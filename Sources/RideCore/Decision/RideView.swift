@@ -1,3 +1,5 @@
+package import Base
+
 /// All data about one ride at one instant: the input of a decision.
 package struct RideView: Hashable, Sendable {
   /// The ride's ID, present even if its row is gone.

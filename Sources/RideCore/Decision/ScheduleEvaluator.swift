@@ -1,3 +1,5 @@
+import Base
+
 /// Finds which slots of one rule are due for one ride, and accounts for every slot that was due.
 ///
 /// A ride is in the rule's states from one event to another; slots outside that time don't count.

@@ -1,3 +1,5 @@
+package import Base
+
 /// What to write once a decision's pushes have ended.
 package struct Settlement: Hashable, Sendable {
   package var rideID: RideID

@@ -1,3 +1,5 @@
+import Base
+
 /// What the evaluation of a rule with a single slot at a time found; see `ScheduleEvaluator`.
 struct TimerResult {
   var memo: SlotMemo?

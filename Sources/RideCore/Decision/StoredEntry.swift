@@ -1,5 +1,7 @@
 // Ledger entries, events and cards as parts of a memo's JSON.
 
+package import Base
+
 extension LedgerEntry: StoredObject {
   package static let blank = LedgerEntry(
     id: PushID(of: ""), event: .blank, rule: "", app: .customer, pushType: .alert,

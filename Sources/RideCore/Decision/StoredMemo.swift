@@ -1,5 +1,7 @@
 // A memo as JSON. What many pushes share, the data of their event and a former row, is stored once:
 // a ride with thousands of phones may retry one event for each of them.
+
+package import Base
 extension Memo: StoredValue {
   package init(stored: JSONValue) throws(StoredFault) {
     self.init()

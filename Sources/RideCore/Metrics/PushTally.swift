@@ -1,3 +1,5 @@
+package import Base
+
 /// Counts the outcomes of pushes, for the metrics of a process.
 package struct PushTally: Sendable {
   /// The key of one counter: pushes with the same outcome.

@@ -1,3 +1,5 @@
+package import Base
+
 /// Commits pushes received over the legacy protocol and reports their outcomes.
 ///
 /// Every call may fail while the database is unavailable.

@@ -1,3 +1,5 @@
+package import Base
+
 /// The right to settle one ride, until its lease ends or another holder takes it over.
 package struct RideClaim: Hashable, Sendable {
   package var rideID: RideID

@@ -1,3 +1,5 @@
+import Base
+
 /// One of the service's apps, by the name that rules, phones and variables use, such as `customer`.
 package struct App: StoredAsRaw, Hashable, Sendable, CustomStringConvertible {
   /// The name, as in `ridepulse.devices.app` and after `app:` in a rule.

@@ -1,3 +1,5 @@
+import Base
+
 /// The name of a push's header.
 package struct HeaderName: Sendable {
   package let text: StaticString

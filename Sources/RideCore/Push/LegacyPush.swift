@@ -1,3 +1,5 @@
+import Base
+
 /// A push of the legacy binary protocol, as in the sender's frame.
 package struct LegacyPush: Hashable, Sendable {
   /// The sender's app.

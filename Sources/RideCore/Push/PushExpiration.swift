@@ -1,3 +1,5 @@
+package import Base
+
 /// How long APNs may store a push for a phone that it cannot reach.
 ///
 /// There is no third case: without the header Apple may store the push for 30 days, longer than any

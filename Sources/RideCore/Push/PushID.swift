@@ -1,3 +1,5 @@
+package import Base
+
 /// A value of `apns-id`: a UUID derived from the subject of the push, so that every attempt, on
 /// every node, after every restart, has the same one.
 package struct PushID: Hashable, Sendable {
@@ -46,5 +48,21 @@ extension PushID: CustomStringConvertible {
     characters.reserveCapacity(36)
     characters.append(self)
     return String(decoding: characters, as: UTF8.self)
+  }
+}
+
+/// An ID is stored in its canonical form.
+extension PushID: StoredValue {
+  package init(stored: JSONValue) throws(StoredFault) {
+    guard let id = PushID(try String(stored: stored)) else {
+      throw StoredFault(stored, isNot: "a UUID")
+    }
+    self = id
+  }
+
+  package func store(in json: inout [UInt8]) {
+    json.append(UInt8(ascii: "\""))
+    json.append(self)
+    json.append(UInt8(ascii: "\""))
   }
 }

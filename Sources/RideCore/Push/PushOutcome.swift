@@ -1,3 +1,5 @@
+package import Base
+
 /// The outcome of one push; every push that a transport receives has exactly one.
 package enum PushOutcome: Hashable, Sendable {
   /// HTTP 200: APNs accepted the push.

@@ -1,3 +1,5 @@
+import Base
+
 /// How urgently APNs delivers.
 package enum PushPriority: Int, StoredAsRaw, Hashable, Sendable {
   /// Delivery at once.

@@ -1,3 +1,5 @@
+package import Base
+
 /// One push, ready to be sent.
 package struct PushRequest: Hashable, Sendable {
   /// Identifies this push in its report; the sender chooses it and keeps it unique.

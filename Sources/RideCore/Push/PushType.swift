@@ -1,3 +1,5 @@
+import Base
+
 /// The kind of a push: the value of `apns-push-type`.
 package enum PushType: String, StoredAsRaw, CaseIterable, Hashable, Sendable {
   /// A visible notification.

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 
 /// A push whose address, payload and headers come from its sender and not from a rule.

@@ -1,3 +1,5 @@
+import Base
+
 /// Why Apple would refuse a raw push: found before it is sent, and if possible before it is
 /// committed.
 package struct RawPushProblem: Hashable, Sendable {

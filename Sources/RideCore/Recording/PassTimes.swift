@@ -1,3 +1,5 @@
+package import Base
+
 /// When the pushes of a recorded ride were sent and answered, in the engine's uptime, and why it is
 /// recorded.
 package struct PassTimes: Hashable, Sendable {

@@ -1,3 +1,5 @@
+package import Base
+
 /// A pass of a sampled ride, as the database keeps it: what the decision read, what APNs answered,
 /// and how its pushes ended.
 ///

@@ -1,5 +1,7 @@
 // The rows of a recorded pass as JSON. Times are microseconds since 1970.
 
+import Base
+
 extension JSONValue {
   static func micros(_ time: Timestamp) -> JSONValue { .integer(time.microseconds) }
 }

@@ -1,3 +1,5 @@
+package import Base
+
 /// A Live Activity of a ride: one that an app has registered, or the one that all who watch the
 /// ride's channel see.
 package struct Card: Hashable, Sendable {

@@ -1,3 +1,5 @@
+import Base
+
 /// What the pushes of a card are sent to; it stays the same when the token changes.
 package enum CardTarget: Hashable, Comparable, Sendable {
   /// One phone: the ID of a row of `ridepulse.live_activities`.

@@ -1,3 +1,5 @@
+package import Base
+
 /// An ID chosen by a service, or another external text that serves as a key.
 ///
 /// Two identifiers are equal if their bytes are, as in Postgres and at APNs. Swift compares strings
@@ -28,6 +30,12 @@ extension Identifier {
   package static func < (left: Self, right: Self) -> Bool {
     left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
   }
+}
+
+extension Identifier {
+  package init(stored: JSONValue) throws(StoredFault) { self.init(try String(stored: stored)) }
+
+  package func store(in json: inout [UInt8]) { text.store(in: &json) }
 }
 
 // In place: iterating over `utf8` is several times slower.

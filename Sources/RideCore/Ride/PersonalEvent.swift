@@ -1,3 +1,5 @@
+package import Base
+
 /// An event about no ride, addressed to one person.
 ///
 /// The people of such an event are split when it is emitted: each has an event of their own, in a

@@ -1,3 +1,5 @@
+package import Base
+
 /// A phone that is registered for an app: one row of `ridepulse.devices`.
 package struct Phone: Hashable, Sendable {
   package var id: Int64

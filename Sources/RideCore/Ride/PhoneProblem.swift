@@ -1,3 +1,5 @@
+package import Base
+
 /// The problems that APNs reported for a phone since it was registered; most phones have none.
 package struct PhoneProblem: Hashable, Sendable {
   /// The number of consecutive pushes that APNs refused because of a bad token.

@@ -1,3 +1,5 @@
+package import Base
+
 /// One row of `ridepulse.rides`.
 package struct Ride: Hashable, Sendable {
   package var id: RideID

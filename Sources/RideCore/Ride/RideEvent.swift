@@ -1,3 +1,5 @@
+package import Base
+
 /// An event of a ride: one row of `ridepulse.events`.
 package struct RideEvent: Hashable, Sendable {
   /// The row's ID; 0 for a time slot, which has no row.

@@ -1,3 +1,5 @@
+package import Base
+
 /// A token that starts cards on a phone: one row of `ridepulse.push_to_start_tokens`.
 package struct StartToken: Hashable, Sendable {
   package var id: Int64

@@ -1,3 +1,5 @@
+import Base
+
 /// The visible part of an alert push, in the terms of Apple's `aps` dictionary.
 package struct Alert: Hashable, Sendable {
   /// `interruption-level`: how far an alert breaks through.

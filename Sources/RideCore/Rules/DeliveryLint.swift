@@ -1,3 +1,4 @@
+import Base
 import Foundation
 
 /// Warnings about pushes that APNs or iOS would deliver otherwise than their rule intends.

@@ -1,3 +1,5 @@
+import Base
+
 /// Warnings about rules that fire each other again and again.
 ///
 /// `check` refuses a circle of rules that emit at once. One with a `wait`, an escalation or a slot goes

@@ -1,3 +1,5 @@
+import Base
+
 /// Warnings about quiet hours that a rule's pushes can't outlast, and about clocks without a zone.
 enum LimitLint {
   /// Warns about a rule for events about no ride whose wall clock is UTC because nothing names a zone.

@@ -1,3 +1,5 @@
+import Base
+
 /// A card of a ride on the phones of one app: a `live-activity` rule, in ActivityKit's terms.
 package struct LiveActivity: Hashable, Sendable {
   /// `attributes-type`: the name of the app's Swift type.

@@ -1,3 +1,5 @@
+import Base
+
 /// `quiet`: hours of the day in which a rule's pushes wait, or are dropped.
 package struct QuietHours: Hashable, Sendable {
   /// What happens to a push that falls due within the hours.
@@ -27,7 +29,7 @@ package struct QuietHours: Hashable, Sendable {
 
     /// The time as in a rule file.
     package var text: String {
-      String(format: minutes / 60) + ":" + String(format: minutes % 60)
+      String(minutes / 60, width: 2) + ":" + String(minutes % 60, width: 2)
     }
   }
 
@@ -79,10 +81,6 @@ package struct QuietHours: Hashable, Sendable {
     let passed = (time - from.seconds + Self.day) % Self.day
     return passed < length ? length - passed : nil
   }
-}
-
-extension String {
-  fileprivate init(format number: Int) { self = number < 10 ? "0\(number)" : "\(number)" }
 }
 
 extension QuietHours {

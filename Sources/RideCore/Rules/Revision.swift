@@ -1,3 +1,5 @@
+import Base
+
 /// The rule files and the program version that decisions are made with, as the ledger names them.
 package struct Revision: Hashable, Sendable {
   /// `RuleSet.digest` of the rule files.

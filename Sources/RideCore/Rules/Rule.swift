@@ -1,3 +1,5 @@
+import Base
+
 /// One rule of the rule files: when it fires, for which app, and what it sends.
 package struct Rule: Hashable, Sendable {
   /// Its name, unique among all files; the ledger and the preview identify it by this.

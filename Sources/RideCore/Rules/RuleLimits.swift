@@ -1,3 +1,5 @@
+package import Base
+
 /// What a rule asks before it disturbs a person: its topic, its share of people, the hour, the count.
 package struct RuleLimits: Hashable, Sendable {
   /// `topic`: what a person can turn off; nil for a rule that is required.

@@ -1,3 +1,5 @@
+import Base
+
 /// A warning about something that rule files allow and that is probably a mistake.
 ///
 /// `check` and the preview print these warnings; no rule is refused because of one.

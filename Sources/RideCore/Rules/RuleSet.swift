@@ -1,3 +1,5 @@
+import Base
+
 /// The contents of all rule files of one directory.
 package struct RuleSet: Sendable {
   /// The service's states that put a ride on the agenda.

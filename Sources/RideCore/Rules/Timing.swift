@@ -1,3 +1,5 @@
+package import Base
+
 /// When a schedule rule fires: at which instants, and in which states of a ride.
 package struct Timing: Hashable, Sendable {
   package var slots: Slots

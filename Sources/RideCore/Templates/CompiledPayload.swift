@@ -1,3 +1,5 @@
+import Base
+
 /// A payload split into constant parts, which are encoded once, and parts to be filled in.
 struct CompiledPayload: Sendable {
   private enum Piece {

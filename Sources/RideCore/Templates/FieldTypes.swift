@@ -1,3 +1,5 @@
+package import Base
+
 extension PayloadTemplate {
   /// The field of a card that has this value: as declared, otherwise as far as it can be inferred.
   package var cardField: CardField {

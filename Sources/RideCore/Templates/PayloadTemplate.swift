@@ -1,3 +1,4 @@
+package import Base
 import Foundation
 
 /// A JSON value whose texts may contain placeholders: a payload before it is filled in.

@@ -1,3 +1,4 @@
+package import Base
 import Foundation
 
 /// The source of placeholder values: one ride and one event.

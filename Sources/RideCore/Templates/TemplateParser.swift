@@ -1,3 +1,5 @@
+import Base
+
 /// A text as it is written in a rule file: before its strings are filled in.
 package struct TextSource {
   package enum Part: Hashable {

@@ -1,3 +1,5 @@
+package import Base
+
 /// A text with placeholders: `{{ride.attributes.driver_name | default: 'Your driver'}} is waiting`.
 package struct TextTemplate: Hashable, Sendable {
   /// A part of the text.

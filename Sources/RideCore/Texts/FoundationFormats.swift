@@ -1,10 +1,11 @@
-package import Foundation
+import Foundation
 
 /// The only way to Foundation's locales, zones and formats, which end the process if they are given
 /// some names: `ar-AE-u-nu-arab`, the zone `ACT`.
 ///
 /// Names come from phones and rides. So what is passed on is made here, of parts that are known:
-/// `FormatLocale` for locales, and no zone at all, because a text shows UTC moved by the zone's offset.
+/// `FormatLocale` for locales, and no zone at all, because a text shows UTC moved by the zone's offset
+/// (`FoundationZones`).
 package enum FoundationFormats {
   /// The codes of the currencies that ISO 4217 lists.
   static let currencies = Set(Locale.Currency.isoCurrencies.map(\.identifier))
@@ -14,46 +15,6 @@ package enum FoundationFormats {
     FormatLocale(language).map {
       Locale(identifier: $0.text).language.characterDirection == .rightToLeft
     } ?? false
-  }
-
-  /// The offsets of a zone from 1970 to 2100: when each begins, in seconds since 1970, and how many
-  /// seconds local time is ahead of UTC; nil for a name that is not in the tz database.
-  static func offsets(ofZone name: String) -> (starts: [Int64], offsets: [Int64])? {
-    guard ZoneName.isValid(name), let zone = TimeZone(identifier: name) else { return nil }
-    var date = Date(timeIntervalSince1970: 0)
-    var starts = [Int64.min]
-    var offsets = [Int64(zone.secondsFromGMT(for: date))]
-    let end = Date(timeIntervalSince1970: 4_102_444_800)
-    while let next = zone.nextDaylightSavingTimeTransition(after: date), next > date, next < end {
-      let offset = Int64(zone.secondsFromGMT(for: next))
-      if offset != offsets.last {
-        starts.append(Int64(next.timeIntervalSince1970.rounded()))
-        offsets.append(offset)
-      }
-      date = next
-    }
-    return (starts, offsets)
-  }
-
-  /// Names of zones, for suggestions.
-  package static var zoneNames: [String] { TimeZone.knownTimeZoneIdentifiers }
-
-  /// Returns a text such as `2026-11-21T08:05:00Z`.
-  static func iso(_ instant: Timestamp) -> String { instant.date.formatted(.iso8601) }
-
-  /// Parses ISO 8601 with a zone, with or without fractions of a second; nil for anything else.
-  static func seconds(iso text: String) -> Double? {
-    let date =
-      (try? Date(text, strategy: .iso8601))
-      ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-    return date?.timeIntervalSince1970
-  }
-}
-
-extension Timestamp {
-  /// The same time for Foundation; for a few centuries it is exact to within one microsecond.
-  package var date: Date {
-    Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
   }
 }
 

@@ -1,4 +1,5 @@
 import AdminServer
+import Base
 import RideCore
 
 /// Checks a posted event against the words of the rule files.

@@ -1,4 +1,5 @@
 import AdminServer
+import Base
 import RideCore
 
 /// Checks the fields of a posted push against each other.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The arguments of a command, validated against its form.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The operands and options of a command: arguments are parsed and validated by it, and help, man page

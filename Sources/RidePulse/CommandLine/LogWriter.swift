@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Writes log records to standard error, one per line.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// An invalid command line, which exits with status 64.

@@ -1,4 +1,5 @@
 import APNSClient
+import Base
 import Foundation
 import PostgresStore
 import RideCore

@@ -1,8 +1,9 @@
+import Base
 import Foundation
 import RideCore
-import Timeline
 import RuleFiles
 import SystemSupport
+import Timeline
 
 /// The format of a rehearsal.
 enum RehearsalFormat: String, CaseIterable {

@@ -1,7 +1,9 @@
+import Base
+import CEL
 import Foundation
 import RideCore
-import Timeline
 import RuleFiles
+import Timeline
 
 /// `ridepulse test`: runs the tests of rule files.
 enum TestRules: Command {

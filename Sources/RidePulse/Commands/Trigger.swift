@@ -1,8 +1,9 @@
+import Base
 import Foundation
 import PostgresStore
 import RideCore
-import Timeline
 import RuleFiles
+import Timeline
 
 /// `ridepulse trigger`: emits an event by hand, or shows what it would send.
 enum Trigger: Command {

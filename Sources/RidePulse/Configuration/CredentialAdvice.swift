@@ -1,4 +1,5 @@
 import APNSClient
+import Base
 import RideCore
 
 /// What is doubtful about credentials that were loaded; the service runs with them.

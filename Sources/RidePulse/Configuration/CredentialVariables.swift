@@ -1,4 +1,5 @@
 import APNSClient
+import Base
 import RideCore
 
 /// The keys and certificates that the environment names, by lane; no file is read.

@@ -1,4 +1,5 @@
 import APNSClient
+import Base
 import RideCore
 
 /// Probes APNs with the same client as the service.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// All check results, in the order in which the problems have to be fixed.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Names of the generated Swift source, made from keys and words of the rule files.

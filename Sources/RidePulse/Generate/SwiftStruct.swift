@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// One struct of the generated source: stored properties, dates, coding keys and sample values.

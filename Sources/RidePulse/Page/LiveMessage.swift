@@ -1,4 +1,5 @@
 import APNSClient
+import Base
 import Orchestrator
 import PostgresStore
 import RideCore

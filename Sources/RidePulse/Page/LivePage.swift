@@ -1,4 +1,5 @@
 import AdminServer
+import Base
 import Orchestrator
 import PostgresStore
 import RideCore

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Writes a preview for machines: one JSON object per push, one per line, and a summary at the end.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The totals and warnings of a preview.

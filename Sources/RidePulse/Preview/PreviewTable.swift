@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Writes a preview for people: one line for what one rule sends for one ride at one time.

@@ -1,8 +1,9 @@
+import Base
 import Foundation
 import RideCore
-import Timeline
 import RuleFiles
 import SystemSupport
+import Timeline
 
 /// `ridepulse preview --story`: an invented ride, and what its people would read on the way.
 enum StoryPreview {

@@ -1,7 +1,8 @@
+import Base
 import Foundation
 import RideCore
-import Timeline
 import SystemSupport
+import Timeline
 
 /// A rehearsal as one JSON object, which a later rehearsal can be compared with.
 struct RehearsalJSON {
@@ -16,7 +17,7 @@ struct RehearsalJSON {
     var members: [String: JSONValue] = [
       "rehearsal": .integer(Self.version),
       "day": .object([
-        "from": .string(DayTime.text(header.from)), "to": .string(DayTime.text(header.to)),
+        "from": .string(CivilTime.exact(header.from)), "to": .string(CivilTime.exact(header.to)),
         "sample": .number(header.sample), "lines": .integer(Int64(report.lines)),
       ]),
       "rules": .string(report.digest), "figures": report.after.json,
@@ -38,7 +39,7 @@ struct RehearsalJSON {
 
   private func json(_ example: RehearsalChanges.Example) -> JSONValue {
     .object([
-      "at": .string(DayTime.text(example.at)), "ride": .string(example.ride),
+      "at": .string(CivilTime.exact(example.at)), "ride": .string(example.ride),
       "before": .orNull(example.before), "after": .orNull(example.after),
     ])
   }
@@ -62,7 +63,7 @@ struct RehearsalJSON {
         "--against: \(path) has the form \(version.text), this version reads \(Self.version); "
           + "make it again")
     }
-    let day = DayTime.text(header.from)
+    let day = CivilTime.exact(header.from)
     guard value.value(at: ["day", "from"]) == .string(day) else {
       throw CommandFailure("--against: \(path) is of another day than \(day)")
     }
@@ -108,7 +109,7 @@ struct RehearsalJUnit {
     default:
       return report.groups.filter { $0.kind.rawValue == word.rawValue }.map { rule, kind, group in
         let example = group.examples.first.map {
-          ", such as ride \($0.ride) at \(DayTime.text($0.at))"
+          ", such as ride \($0.ride) at \(CivilTime.exact($0.at))"
         }
         return "\(rule): \(group.count) \(kind.rawValue)" + (example ?? "")
       }.joined(separator: "; ")

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 import Timeline
 
@@ -19,7 +20,7 @@ struct RehearsalPage {
       <meta name="viewport" content="width=device-width, initial-scale=1">
       <title>RidePulse rehearsal</title>
       <style>\(Self.style)</style>
-      <h1>\(HTML.text(DayTime.text(header.from))) to \(HTML.text(DayTime.text(header.to)))</h1>
+      <h1>\(HTML.text(CivilTime.exact(header.from))) to \(HTML.text(CivilTime.exact(header.to)))</h1>
       <p>\(counted(report.after.rides, "ride")), \(counted(report.lines, "line")); \
       rules \(HTML.text(report.name)), \(HTML.text(report.digest))</p>
       \(charts)
@@ -107,7 +108,7 @@ struct RehearsalPage {
       lines.append("<h3>\(HTML.text("\(rule): \(group.count) \(kind.rawValue)"))</h3>")
       for example in group.examples {
         lines.append(
-          "<article><p>\(HTML.text("\(DayTime.text(example.at)) ride \(example.ride)"))</p>")
+          "<article><p>\(HTML.text("\(CivilTime.exact(example.at)) ride \(example.ride)"))</p>")
         if let before = example.before {
           lines.append("<pre class=\"minus\">\(HTML.text(before))</pre>")
         }

@@ -1,6 +1,7 @@
+import Base
 import RideCore
-import Timeline
 import SystemSupport
+import Timeline
 
 /// Replays the lines of a day file, on one core or several.
 struct RehearsalRun {
@@ -112,7 +113,7 @@ struct RehearsalRun {
         }
         guard let line else { continue }
         try rehearsal?.add(line, number: reader.lines)
-        if part == 0 { progress.show("\(DayTime.text(line.at)): \(reader.lines) lines") }
+        if part == 0 { progress.show("\(CivilTime.exact(line.at)): \(reader.lines) lines") }
       }
     } catch {
       let line = (error as? DayProblem)?.line ?? reader.lines + 1

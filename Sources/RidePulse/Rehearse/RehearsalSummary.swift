@@ -1,3 +1,4 @@
+import Base
 import RideCore
 import Timeline
 
@@ -93,10 +94,12 @@ extension RehearsalSummary {
     return .object(members)
   }
 
-  static func hour(_ hour: Int64) -> String { DayTime.text(Timestamp(epochSeconds: hour * 3600)) }
+  static func hour(_ hour: Int64) -> String {
+    CivilTime.exact(Timestamp(epochSeconds: hour * 3600))
+  }
 
   static func minute(_ minute: Int64) -> String {
-    DayTime.text(Timestamp(epochSeconds: minute * 60))
+    CivilTime.exact(Timestamp(epochSeconds: minute * 60))
   }
 
   /// Reads the figures of a former report; nil if the value has others.
@@ -122,7 +125,7 @@ extension RehearsalSummary {
     most = value.int(["per_ride", "most"]) ?? 0
     overBudgetCards = value.int(["over_budget", "cards"]) ?? 0
     overBudgetPushes = value.int(["over_budget", "pushes"]) ?? 0
-    if let hour = value.text(["peak", "hour"]).flatMap(DayTime.instant),
+    if let hour = value.text(["peak", "hour"]).flatMap(CivilTime.instant(iso:)),
       let app = value.text(["peak", "app"]), let owner = value.text(["peak", "owner"]),
       let pushes = value.int(["peak", "pushes"])
     {
@@ -130,7 +133,7 @@ extension RehearsalSummary {
         app: App(rawValue: app), owner: OwnerID(owner), hour: hour.epochSeconds / 3600)
       peak = (of, pushes)
     }
-    if let at = value.text(["busiest_minute", "at"]).flatMap(DayTime.instant),
+    if let at = value.text(["busiest_minute", "at"]).flatMap(CivilTime.instant(iso:)),
       let pushes = value.int(["busiest_minute", "pushes"])
     {
       busiest = (at.epochSeconds / 60, pushes)

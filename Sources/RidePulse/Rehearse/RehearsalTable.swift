@@ -1,3 +1,4 @@
+import Base
 import RideCore
 import Timeline
 
@@ -23,7 +24,7 @@ struct RehearsalTable {
 
   private var heading: [String] {
     let header = report.header
-    var day = "day    \(DayTime.text(header.from)) to \(DayTime.text(header.to)), "
+    var day = "day    \(CivilTime.exact(header.from)) to \(CivilTime.exact(header.to)), "
     day += "\(counted(report.after.rides, "ride")), \(counted(report.lines, "line"))"
     if header.sample != 100 {
       let isWhole = header.sample == header.sample.rounded()
@@ -80,7 +81,7 @@ struct RehearsalTable {
     for (rule, kind, group) in report.groups {
       lines.append("\(rule): \(group.count) \(kind.rawValue)")
       for example in group.examples {
-        lines.append("  \(DayTime.text(example.at)) ride \(example.ride)")
+        lines.append("  \(CivilTime.exact(example.at)) ride \(example.ride)")
         if let before = example.before { lines.append("    - " + Self.short(before)) }
         if let after = example.after { lines.append("    + " + Self.short(after)) }
       }

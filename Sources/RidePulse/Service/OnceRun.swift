@@ -1,3 +1,4 @@
+import Base
 import Orchestrator
 import RideCore
 import Synchronization

@@ -1,3 +1,4 @@
+import Base
 import Orchestrator
 import PostgresStore
 import RideCore

@@ -1,5 +1,6 @@
-import APNSClient
 import AdminServer
+import APNSClient
+import Base
 import Foundation
 import Orchestrator
 import PostgresStore

@@ -1,3 +1,5 @@
+import Base
+
 #if DEBUG
   import Foundation
   import RideCore

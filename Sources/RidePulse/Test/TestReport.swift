@@ -1,6 +1,7 @@
+import Base
 import RideCore
-import Timeline
 import RuleFiles
+import Timeline
 
 /// The results of tests, as text, JSON or JUnit's XML.
 struct TestReport {

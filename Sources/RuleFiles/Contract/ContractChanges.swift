@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Finds what the rules change of the contract that `contract.lock` records.

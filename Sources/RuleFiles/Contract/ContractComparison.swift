@@ -1,3 +1,4 @@
+import Base
 package import RideCore
 
 /// What was found when a card's contract was compared with the app's own struct.

@@ -1,3 +1,4 @@
+import Base
 package import RideCore
 
 /// The contract of one rule's card, with the place of each field.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The types that Swift files declare, with what decides how they decode.

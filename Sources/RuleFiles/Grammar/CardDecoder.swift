@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Decodes `live-activity`, the whole life of a card.

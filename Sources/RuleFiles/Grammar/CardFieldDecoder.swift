@@ -1,3 +1,4 @@
+import Base
 internal import RideCore
 
 /// Decodes the fields of a card, under `content-state` and `attributes`.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// One entry of a mapping: a known key and its value.

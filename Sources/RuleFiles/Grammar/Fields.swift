@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// A mapping whose keys the key table defines.

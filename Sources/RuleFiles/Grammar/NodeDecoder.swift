@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import RideCore
 
@@ -144,7 +145,7 @@ struct NodeDecoder {
     diagnostics.reportType(
       of: field.node, for: field.name,
       expected: "ride (the ride's own zone), or \(ZoneName.expected)",
-      among: ["ride"] + FoundationFormats.zoneNames)
+      among: ["ride"] + FoundationZones.names)
     return nil
   }
 
@@ -153,7 +154,7 @@ struct NodeDecoder {
     if let zone = field.node.string.flatMap(ZoneTimes.init(identifier:)) { return zone }
     diagnostics.reportType(
       of: field.node, for: field.name, expected: ZoneName.expected,
-      among: FoundationFormats.zoneNames)
+      among: FoundationZones.names)
     return nil
   }
 

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Decodes one entry of `rules`.

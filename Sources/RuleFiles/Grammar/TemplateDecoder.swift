@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Reads texts with placeholders, and JSON objects that contain such texts.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Decodes when a rule fires: on events, or at slots of time.

@@ -1,4 +1,5 @@
-package import RideCore
+package import Base
+import RideCore
 package import Timeline
 
 /// Reads what APNs answers in a rehearsal: `when` with `at` and `apns`, as in a story.
@@ -43,7 +44,7 @@ package enum FaultsFile {
       for change in step.changes {
         if case .answer = change { continue }
         diagnostics.report(
-          root.location, "an entry at \(DayTime.text(step.at)) with more than at and apns",
+          root.location, "an entry at \(CivilTime.exact(step.at)) with more than at and apns",
           expected: "the answers of APNs only: what rides do is in the day")
       }
     }

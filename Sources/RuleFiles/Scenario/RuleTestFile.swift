@@ -1,3 +1,4 @@
+import Base
 internal import Foundation
 package import RideCore
 package import Timeline

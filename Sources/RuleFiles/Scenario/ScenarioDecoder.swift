@@ -1,3 +1,4 @@
+import Base
 import RideCore
 import Timeline
 
@@ -172,7 +173,7 @@ struct ScenarioDecoder {
       if ZoneTimes(identifier: zone) == nil {
         diagnostics.reportType(
           of: field.node, for: "time_zone",
-          expected: ZoneName.expected, among: FoundationFormats.zoneNames)
+          expected: ZoneName.expected, among: FoundationZones.names)
       }
       columns.append(.timeZone(zone))
     }

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Decodes the values of a story: texts, times, lists and JSON.

@@ -1,3 +1,4 @@
+import Base
 package import RideCore
 
 /// Compares the loc-keys of rules with the app's own texts.

@@ -1,3 +1,4 @@
+import Base
 internal import RideCore
 
 /// The app's own texts: a String Catalog (`Localizable.xcstrings`), as Xcode writes it.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Reads `strings/<locale>.yaml`: a map of key to text; nested maps join their keys with dots.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The texts of one rule directory: the strings that rules may name, and every text for people that

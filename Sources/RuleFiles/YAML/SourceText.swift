@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The bytes of one file, validated as UTF-8.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// A node of a YAML document and its location.

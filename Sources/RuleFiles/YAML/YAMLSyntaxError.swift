@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// A syntax error of libyaml, translated into a message that helps.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Builds the tree of one file: a single document without anchors, aliases, tags and repeated keys.

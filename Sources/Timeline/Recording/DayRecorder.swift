@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// Makes the lines of a day from recorded passes: sorted by time, each row whole once and then only

@@ -1,3 +1,5 @@
+package import Base
+import CEL
 package import RideCore
 
 /// Makes attributes and the data of events harmless: what may name, describe or locate a person is

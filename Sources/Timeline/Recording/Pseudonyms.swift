@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Replaces IDs and tokens by others that only the holder of the salt could find again.

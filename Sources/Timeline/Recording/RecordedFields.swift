@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The members of an object in a recorded pass. What is missing or of another type is nil: a later

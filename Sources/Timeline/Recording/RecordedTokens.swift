@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The tokens, contacts and preferences that a recorded day has so far.

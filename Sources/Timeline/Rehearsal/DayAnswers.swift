@@ -1,4 +1,5 @@
-package import RideCore
+package import Base
+import RideCore
 
 /// What APNs answers in a rehearsal.
 package enum DayAnswers: Sendable {

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Something in a day that can't be read, or that contradicts what came before.
@@ -78,7 +79,7 @@ struct DayFields {
 
   func time(_ key: String) throws(DayProblem) -> Timestamp? {
     guard let text = try text(key) else { return nil }
-    if let instant = DayTime.instant(text) { return instant }
+    if let instant = CivilTime.instant(iso: text) { return instant }
     throw problem(
       key, "\(text.quotedBrief) is not a time", expected: "one such as 2026-11-21T08:00:00Z")
   }

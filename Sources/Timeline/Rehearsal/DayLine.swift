@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// The first line of a day: what the day covers, and what recorded it.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The phones, start tokens, contacts and preferences of a day's people, as of the last line read.
@@ -162,10 +163,7 @@ final class DayPeople {
   }
 
   /// Returns 16 hexadecimal digits: a token needs no more to be told apart.
-  private static func token(_ id: Int64) -> String {
-    let digits = String(id, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
-  }
+  private static func token(_ id: Int64) -> String { String(id, radix: 16, width: 16) }
 }
 
 /// What the pushes of one replay revealed about tokens.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Which of a day's rides a core replays.
@@ -55,7 +56,7 @@ package struct DayReader: Sendable {
     if let last, at < last {
       throw DayProblem(
         line: lines, place: "at",
-        "\(DayTime.text(at)) is before the line above, \(DayTime.text(last))",
+        "\(CivilTime.exact(at)) is before the line above, \(CivilTime.exact(last))",
         expected: "the lines in the order of time")
     }
     last = at

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Finds the time and the ride of a line without parsing it, in the form in which days are written.
@@ -39,7 +40,7 @@ struct DayScan {
       }
       return nil
     }
-    guard take(Self.start), let time = string(), let at = DayTime.plain(Array(time)) else {
+    guard take(Self.start), let time = string(), let at = CivilTime.instant(iso: Array(time)) else {
       return nil
     }
     if take(Self.event) {

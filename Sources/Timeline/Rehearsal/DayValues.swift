@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 // What the lines of a day contain, read from their fields.

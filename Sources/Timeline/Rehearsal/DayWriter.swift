@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 // The text of a day's lines: what `DayReader` reads.
@@ -20,7 +21,7 @@ extension DayHeader {
 extension DayLine {
   /// The line without its line feed.
   package var json: [UInt8] {
-    var text = Array("{\"at\":\"\(DayTime.text(at))\",".utf8)
+    var text = Array("{\"at\":\"\(CivilTime.exact(at))\",".utf8)
     if case .event(let event) = content {
       var members: [(String, JSONValue?)] = [
         ("event", .string(event.name)), ("ride", .text(event.ride?.text)),
@@ -136,7 +137,7 @@ extension DayOutcome {
 
 extension JSONValue {
   fileprivate static func orNull(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-  fileprivate static func time(_ time: Timestamp) -> JSONValue { .string(DayTime.text(time)) }
+  fileprivate static func time(_ time: Timestamp) -> JSONValue { .string(CivilTime.exact(time)) }
 }
 
 /// Writes objects whose members keep their order.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The pushes that a day has recorded, in figures.

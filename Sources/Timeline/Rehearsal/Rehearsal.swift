@@ -1,3 +1,4 @@
+import Base
 package import RideCore
 
 /// Replays a recorded day, or a part of its rides, by one or two sets of rules.
@@ -95,8 +96,8 @@ package final class Rehearsal {
     default:
       guard line.at >= header.from, line.at <= header.to else {
         throw DayProblem(
-          line: number, place: "at", "\(DayTime.text(line.at)) is outside of the day",
-          expected: "a time from \(DayTime.text(header.from)) to \(DayTime.text(header.to))")
+          line: number, place: "at", "\(CivilTime.exact(line.at)) is outside of the day",
+          expected: "a time from \(CivilTime.exact(header.from)) to \(CivilTime.exact(header.to))")
       }
     }
     advance(to: line.at)

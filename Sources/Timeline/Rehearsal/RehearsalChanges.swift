@@ -1,4 +1,5 @@
-package import RideCore
+package import Base
+import RideCore
 
 /// How the pushes of a day differ between two sets of rules.
 package struct RehearsalChanges: Hashable, Sendable {

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// The people, APNs answers and retry spread of a rehearsal.
@@ -161,7 +162,7 @@ struct RehearsalSide {
       accepted[entry.id] = entry
       if !going[step.ride].accepted.insert(entry.id).inserted {
         figures.breach(
-          .oneFate, "\(DayTime.text(step.now)) ride \(ride), rule \(entry.rule): accepted twice")
+          .oneFate, "\(CivilTime.exact(step.now)) ride \(ride), rule \(entry.rule): accepted twice")
       }
       return
     }
@@ -232,9 +233,9 @@ struct RehearsalSide {
     _ push: PlannedPush, isAccepted: Bool, _ step: RideReplay.Step
   ) {
     let place =
-      "\(DayTime.text(step.now)) ride \(step.decision.view.rideID), rule \(push.entry.rule)"
+      "\(CivilTime.exact(step.now)) ride \(step.decision.view.rideID), rule \(push.entry.rule)"
     if step.now >= push.validUntil {
-      figures.breach(.validity, "\(place): valid until \(DayTime.text(push.validUntil))")
+      figures.breach(.validity, "\(place): valid until \(CivilTime.exact(push.validUntil))")
     }
     guard let card = push.step else { return }
     if let known = going[step.ride].cards[card.card],
@@ -248,7 +249,7 @@ struct RehearsalSide {
   }
 
   private mutating func leave(_ step: RideReplay.Step, _ result: inout Step) {
-    let place = "\(DayTime.text(step.now)) ride \(result.ride)"
+    let place = "\(CivilTime.exact(step.now)) ride \(result.ride)"
     let known = going[step.ride]
     if !known.waiting.isEmpty {
       figures.breach(.oneFate, "\(place): \(known.waiting.count) pushes without a fate")

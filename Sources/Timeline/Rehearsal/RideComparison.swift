@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// A push that had a fate, as far as two replays are compared by it.
@@ -115,7 +116,7 @@ extension SentPush {
     {
       return (old.fate, new.fate)
     }
-    if old.at != new.at { return (DayTime.text(old.at), DayTime.text(new.at)) }
+    if old.at != new.at { return (CivilTime.exact(old.at), CivilTime.exact(new.at)) }
     let (headers, others) = (old.headers?.lines ?? "", new.headers?.lines ?? "")
     if headers != others { return (headers, others) }
     return (
@@ -130,7 +131,7 @@ extension PushHeaders {
     var parts = ["\(pushType.rawValue) to \(topic)", "priority \(priority.rawValue)"]
     switch expiration {
     case .neverStore: parts.append("not stored")
-    case .at(let time): parts.append("expires \(DayTime.text(time))")
+    case .at(let time): parts.append("expires \(CivilTime.exact(time))")
     }
     if let collapseID, collapseID.text != id.description {
       parts.append("collapse \(collapseID.text)")

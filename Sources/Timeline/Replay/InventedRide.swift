@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// Invents what a story does not state: a ride with its people, their phones, and plausible values

@@ -1,3 +1,5 @@
+import Base
+import CEL
 import RideCore
 
 /// Invents plausible values for the attributes and event data that rules name.

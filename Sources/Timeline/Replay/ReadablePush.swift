@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// What a person sees of a push, read from its payload as the phone reads it.

@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// The inputs of a replay from outside its rides: the data of people, and APNs' answers.

@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// Something that happens to a ride, as the calls and triggers of the database record it.

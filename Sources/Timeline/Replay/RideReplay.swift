@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// Takes rides through time with the service's own decisions: what would be sent, and when.

@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// A ride and what happens to it: the input of a replay, read from a file or invented.

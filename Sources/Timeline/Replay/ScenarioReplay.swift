@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// The replay of a scenario, with what an app does by itself: it registers the cards that pushes start.

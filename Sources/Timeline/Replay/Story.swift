@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// A scenario as the people in it experience it: each push in each language, and each that was not

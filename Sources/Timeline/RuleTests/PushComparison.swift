@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Compares one push with what is expected of it.

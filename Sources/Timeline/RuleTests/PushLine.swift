@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// A push as a line of `then` would expect it.

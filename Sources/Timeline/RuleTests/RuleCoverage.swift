@@ -1,3 +1,4 @@
+import Base
 package import RideCore
 
 /// What the tests of a rule set have exercised, and what not.

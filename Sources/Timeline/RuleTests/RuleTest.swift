@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// A test of rules: a scenario, and what the rules must send in it.

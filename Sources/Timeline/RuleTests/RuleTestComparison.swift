@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Compares what rules did with what a test expects.

@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// What the rules did in the scenario of a test.

@@ -1,4 +1,5 @@
-package import RideCore
+package import Base
+import RideCore
 
 /// An expectation of a test that the rules did not meet.
 package struct UnmetExpectation: Hashable, Sendable {

@@ -1,7 +1,8 @@
+import Base
 import Foundation
 import RideCore
-import SystemSupport
 import Synchronization
+import SystemSupport
 import Testing
 
 @testable import APNSClient

@@ -1,3 +1,4 @@
+import Base
 import LegacyGateway
 import RideCore
 import Testing

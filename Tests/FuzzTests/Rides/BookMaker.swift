@@ -1,3 +1,5 @@
+import Base
+
 @testable import RideCore
 
 /// Generates rules that rule files can express.

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Generates the contents of a ride's rows: likely, odd and extreme ones.

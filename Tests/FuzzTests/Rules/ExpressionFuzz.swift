@@ -1,3 +1,5 @@
+import Base
+import CEL
 import RideCore
 import Testing
 

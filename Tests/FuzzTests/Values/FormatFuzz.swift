@@ -1,7 +1,8 @@
+import Base
 import Foundation
 import RuleFiles
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import RideCore
 
@@ -125,6 +126,6 @@ import Testing
       "europe/berlin", "Europe/Berlin\u{0}", "../UTC", "SystemV/AST4", "Factory", "localtime",
     ]
     if chance.percent(40) { return chance.pick(of: odd, else: "") }
-    return chance.pick(of: FoundationFormats.zoneNames, else: "UTC")
+    return chance.pick(of: FoundationZones.names, else: "UTC")
   }
 }

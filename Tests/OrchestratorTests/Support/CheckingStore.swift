@@ -1,6 +1,7 @@
+import Base
 import RideCore
-import Timeline
 import Synchronization
+import Timeline
 
 /// Rides in memory, with the rules of the real agenda: a lease, a fence, events consumed by ID.
 final class CheckingStore: RideStore {

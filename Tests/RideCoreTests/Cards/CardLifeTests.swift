@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Base
 @testable import RideCore
 
 /// The dismissal and relevance of cards by event, and cards that the app schedules.
@@ -258,6 +259,17 @@ import Testing
     stage.run(for: .seconds(86_400) + LiveActivity.ageLimit)
     let end = stage.wire.first { $0.event == "end" }
     #expect(end?.seconds == Self.appears + Double(LiveActivity.ageLimit.components.seconds))
+  }
+
+  @Test func `a card that is stale within a second is not sent all the time`() throws {
+    var stage = CardStage()
+    stage.life.staleAfter = .seconds(1)
+    stage.register()
+    stage.wait(0.75)
+    stage.claim()
+    try #require(stage.due ?? stage.now > stage.now)
+    stage.run(for: .seconds(10))
+    #expect(stage.wire.count < 20)
   }
 }
 

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Base
 @testable import RideCore
 
 /// The language of a card: a card's row names no locale, so it is that of the owner's phone.

@@ -1,6 +1,7 @@
 import Testing
 import TestSupport
 
+@testable import Base
 @testable import RideCore
 
 /// Cards under random changes of the ride, its tokens, its nodes and their clock.

@@ -1,3 +1,4 @@
+@testable import Base
 @testable import RideCore
 @testable import Timeline
 

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Base
 @testable import RideCore
 
 @Suite("A card") struct CardTests {
@@ -385,16 +386,5 @@ import Testing
     stage.run()
     #expect(stage.wire.map(\.event) == ["end"])
     #expect(stage.wire.first?.aps.value(at: ["content-state"]) == nil)
-  }
-
-  @Test func `a card that is stale within a second is not sent all the time`() throws {
-    var stage = CardStage()
-    stage.life.staleAfter = .seconds(1)
-    stage.register()
-    stage.wait(0.75)
-    stage.claim()
-    try #require(stage.due ?? stage.now > stage.now)
-    stage.run(for: .seconds(10))
-    #expect(stage.wire.count < 20)
   }
 }

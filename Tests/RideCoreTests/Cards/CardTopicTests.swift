@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Base
 @testable import RideCore
 
 @Suite("R82: a card that its owner has turned off") struct CardTopicTests {

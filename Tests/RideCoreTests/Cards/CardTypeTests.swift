@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Base
 @testable import RideCore
 
 /// What a card's field may hold, and what becomes of a card with another value.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Base
 @testable import RideCore
 
 /// R27: sixty minutes with a new ETA every fifteen seconds and eight changes of phase.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import Base
 @testable import RideCore
 
 /// Values that no ride produces, but that a row may contain.

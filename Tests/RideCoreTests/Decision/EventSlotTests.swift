@@ -1,6 +1,7 @@
 import Testing
 import TestSupport
 
+@testable import Base
 @testable import RideCore
 
 /// R87: slots after an event, and `by: 0s`.

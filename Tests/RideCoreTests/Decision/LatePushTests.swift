@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import Base
 @testable import RideCore
 @testable import Timeline
 

@@ -1,6 +1,7 @@
-import TestSupport
 import Testing
+import TestSupport
 
+@testable import Base
 @testable import RideCore
 @testable import Timeline
 

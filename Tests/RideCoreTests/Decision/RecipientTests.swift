@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Base
 @testable import RideCore
 
 /// The recipients of an event that is handled late.

@@ -1,3 +1,4 @@
+@testable import Base
 @testable import RideCore
 
 /// A ride, rules and phones; each test changes one detail of them.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Base
 @testable import RideCore
 
 /// Tests of raw pushes that must not arrive twice: starts of Live Activities, and calls.

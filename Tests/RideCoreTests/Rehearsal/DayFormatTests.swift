@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Base
 @testable import RideCore
 @testable import Timeline
 
@@ -114,13 +115,15 @@ import Testing
   @Test(arguments: [0, 1, 1_763_712_000_000_000, 951_782_400_000_000, -1, 4_102_444_799_999_999])
   func timesAreThoseOfFoundation(_ microseconds: Int64) {
     let instant = Timestamp(microseconds: microseconds)
-    #expect(DayTime.instant(DayTime.text(instant)) == instant)
+    #expect(CivilTime.instant(iso: CivilTime.exact(instant)) == instant)
     let second = Timestamp(epochSeconds: instant.epochSeconds)
-    #expect(DayTime.text(second) == CivilTime.iso(second))
+    #expect(CivilTime.exact(second) == CivilTime.iso(second))
   }
 
   @Test(arguments: ["2026-02-30T00:00:00Z", "2026-13-01T00:00:00Z", "2026-11-21", "x", ""])
   func otherTextsAreNoTimes(_ text: String) {
-    #expect(DayTime.instant(text) == nil || DayTime.instant(text) == CivilTime.instant(iso: text))
+    #expect(
+      CivilTime.instant(iso: text) == nil
+        || CivilTime.instant(iso: text) == CivilTime.instant(iso: text))
   }
 }

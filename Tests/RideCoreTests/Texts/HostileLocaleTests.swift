@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Base
 @testable import RideCore
 
 /// Locales and zones on which Foundation's own formatters end the process.

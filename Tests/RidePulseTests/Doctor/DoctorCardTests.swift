@@ -1,9 +1,10 @@
+import Base
 import Foundation
 import LocalStack
 import PostgresStore
 import RideCore
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import RidePulse
 

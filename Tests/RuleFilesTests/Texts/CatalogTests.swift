@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Base
 @testable import RideCore
 @testable import RuleFiles
 

@@ -1,7 +1,8 @@
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
+@testable import Base
 @testable import RideCore
 @testable import RuleFiles
 

@@ -1,3 +1,5 @@
+import Base
+
 /// What a push of type `liveactivity` does: `aps.event`.
 package enum CardEvent: String, StoredAsRaw, CaseIterable, Hashable, Sendable {
   /// A card appears.

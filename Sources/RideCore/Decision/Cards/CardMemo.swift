@@ -1,3 +1,5 @@
+package import Base
+
 /// The state of one card between decisions.
 package struct CardMemo: Hashable, Sendable {
   /// When it was registered, which is about when it began to live; of a card that the app has

@@ -1,3 +1,5 @@
+import Base
+
 /// The life of one card: what to send it now, and when it needs attention again.
 ///
 /// Until it ends, a card is sent what changed, at most once in `min-interval`; at once if the rule

@@ -1,3 +1,5 @@
+import Base
+
 /// The content of one rule's cards for a ride now, rendered once for all that show the same texts.
 struct RenderedCard {
   let state: [UInt8]?

@@ -1,4 +1,6 @@
 // Pushes of type `liveactivity`, in the form that Apple documents.
+
+import Base
 extension Decider {
   /// Returns the push that updates or ends a card.
   mutating func plan(

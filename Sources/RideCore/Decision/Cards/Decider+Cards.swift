@@ -1,3 +1,5 @@
+import Base
+
 /// Since when a card can only end, and why.
 struct CardEnd {
   var at: Timestamp

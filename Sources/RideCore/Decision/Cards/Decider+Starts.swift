@@ -1,6 +1,8 @@
 // Starts by push. A start that may have left must not go again, whatever its outcome: the card
 // would appear twice. So it is journalled before it is sent, and a journalled start without an
 // outcome is `uncertain`.
+
+import Base
 extension Decider {
   /// Closes starts that were journalled and have no outcome.
   mutating func closeUnknownStarts() {

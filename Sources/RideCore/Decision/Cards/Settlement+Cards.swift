@@ -1,4 +1,6 @@
 // What the outcomes of a ride's pushes mean for its cards.
+
+import Base
 extension Settlement {
   /// Records the outcome of a push to a card; returns when the card needs attention again.
   mutating func record(

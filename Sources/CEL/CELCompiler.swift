@@ -1,0 +1,297 @@
+import Base
+
+/// Resolves the names of an expression and checks its types, as far as they are known.
+struct CELCompiler {
+  typealias Typed = (code: CELCode, type: CELType)
+
+  private let text: [Unicode.Scalar]
+  private let environment: CELEnvironment
+  private var locals: [(name: String, type: CELType)] = []
+  /// The variables that the expression reads.
+  private(set) var used: Set<Int> = []
+
+  init(_ text: [Unicode.Scalar], _ environment: CELEnvironment) {
+    self.text = text
+    self.environment = environment
+  }
+
+  mutating func compile(_ node: CELNode) throws(CELProblem) -> Typed {
+    switch node.kind {
+    case .literal(let value): return (.constant(value), CELType(of: value))
+    case .name: return try path(node)
+    case .field(let target, let name): return try field(target, name, node)
+    case .hasField(let target, let name): return try hasField(target, name, node)
+    case .index(let target, let index): return try self.index(target, index, node)
+    case .unary(let function, let operand):
+      let operand = try compile(operand)
+      let type = try function.result(of: [operand.type], isMethod: false, at: node.place)
+      return (.unary(function, operand.code, part: part(node)), type)
+    case .binary(let function, let left, let right):
+      return try binary(function, try compile(left), try compile(right), node)
+    case .call(let name, let isMethod, let arguments):
+      return try call(name, isMethod, arguments, node)
+    case .list(let elements):
+      let elements = try compile(elements)
+      let types = elements.map(\.type)
+      let type = types.dropFirst().reduce(types.first ?? .dyn) { $0.joined(with: $1) }
+      return (.list(elements.map(\.code)), .list(type))
+    case .map(let entries): return try map(entries, node)
+    case .conditional(let condition, let first, let second):
+      let condition = try bool(condition, of: "?")
+      let (first, second) = (try compile(first), try compile(second))
+      return (
+        .conditional(condition, first.code, second.code, part: part(node)),
+        first.type.joined(with: second.type)
+      )
+    case .and(let nodes): return (.and(try bools(nodes, of: "&&"), part: part(node)), .bool)
+    case .or(let nodes): return (.or(try bools(nodes, of: "||"), part: part(node)), .bool)
+    case .each(let macro, let range, let variable, let body):
+      return try each(macro, range, variable, body, node)
+    }
+  }
+
+  private mutating func compile(_ nodes: [CELNode]) throws(CELProblem) -> [Typed] {
+    var typed: [Typed] = []
+    for node in nodes { typed.append(try compile(node)) }
+    return typed
+  }
+
+  /// The text of a part, for messages at run time.
+  private func part(_ node: CELNode) -> String {
+    String(String.UnicodeScalarView(text[node.range])).brief(bytes: 80)
+  }
+
+  private func problem(
+    _ node: CELNode, _ found: String, _ expected: String, nearest: String? = nil
+  ) -> CELProblem {
+    CELProblem(offset: node.place, found: found, expected: expected, nearest: nearest)
+  }
+
+  private mutating func bool(_ node: CELNode, of name: String) throws(CELProblem) -> CELCode {
+    let typed = try compile(node)
+    if CELType.bool.accepts(typed.type) { return typed.code }
+    throw problem(node, "a value of type \(typed.type.word) with \(name)", "a bool")
+  }
+
+  private mutating func bools(_ nodes: [CELNode], of name: String) throws(CELProblem) -> [CELCode] {
+    var codes: [CELCode] = []
+    for node in nodes { codes.append(try bool(node, of: name)) }
+    return codes
+  }
+
+  // MARK: - Names
+
+  /// Resolves a path of names: the longest one that is a variable, and then its fields.
+  private mutating func path(_ node: CELNode) throws(CELProblem) -> Typed {
+    guard let path = node.path, let first = path.first else {
+      return (.constant(.null), .null)
+    }
+    if path.count == 1, let index = locals.lastIndex(where: { $0.name == first }) {
+      return (.local(index), locals[index].type)
+    }
+    if let variable = environment.variable(path), variable.length == path.count {
+      used.insert(variable.index)
+      return (.variable(variable.index), variable.type)
+    }
+    if let name = CELTypeName(rawValue: path.joined(separator: ".")) {
+      return (.constant(.type(name)), .type)
+    }
+    throw environment.unknown(path, at: node.place, locals.map(\.name))
+  }
+
+  /// Whether a path leads to a variable of the environment, or to a group of them.
+  private func isOfEnvironment(_ path: [String]) -> Bool {
+    guard let first = path.first, !locals.contains(where: { $0.name == first }) else {
+      return false
+    }
+    return environment.variable(path).map { $0.length == path.count } == true
+      || !environment.names(in: Array(path.dropLast())).isEmpty
+        && environment.variable(path) == nil
+      || CELTypeName(rawValue: path.joined(separator: ".")) != nil
+  }
+
+  private mutating func field(
+    _ target: CELNode, _ name: String, _ node: CELNode
+  ) throws(CELProblem) -> Typed {
+    if let path = node.path, isOfEnvironment(path) { return try self.path(node) }
+    try checkMember(name, of: target, node)
+    let typed = try compile(target)
+    let type = try self.type(of: name, in: typed.type, node)
+    return (.field(typed.code, name, part: part(node)), type)
+  }
+
+  private mutating func hasField(
+    _ target: CELNode, _ name: String, _ node: CELNode
+  ) throws(CELProblem) -> Typed {
+    if let path = target.path.map({ $0 + [name] }), isOfEnvironment(path) {
+      guard let variable = environment.variable(path), variable.length == path.count else {
+        throw environment.unknown(path, at: node.place, locals.map(\.name))
+      }
+      used.insert(variable.index)
+      return (.hasVariable(variable.index), .bool)
+    }
+    try checkMember(name, of: target, node)
+    let typed = try compile(target)
+    _ = try type(of: name, in: typed.type, node)
+    return (.hasField(typed.code, name, part: part(node)), .bool)
+  }
+
+  private func checkMember(
+    _ name: String, of target: CELNode, _ node: CELNode
+  ) throws(CELProblem) {
+    guard let path = target.path, let members = environment.members[path],
+      !members.contains(name), !locals.contains(where: { $0.name == path.first })
+    else { return }
+    throw problem(
+      node, "\(name.quotedBrief) is not in \(path.joined(separator: "."))",
+      members.isEmpty ? "nothing: it has no values" : "one of \(members.joined(separator: ", "))",
+      nearest: nearestWord(to: name, among: members))
+  }
+
+  private func type(
+    of name: String, in type: CELType, _ node: CELNode
+  ) throws(CELProblem) -> CELType {
+    switch type.present {
+    case .dyn: return .dyn
+    case .map(let key, let value) where key.accepts(.string): return value
+    default:
+      throw problem(
+        node, "the field \(name.quotedBrief) of a \(type.word)",
+        "a field of a map, or a function such as size()")
+    }
+  }
+
+  private mutating func index(
+    _ target: CELNode, _ index: CELNode, _ node: CELNode
+  ) throws(CELProblem) -> Typed {
+    let (target, key) = (try compile(target), try compile(index))
+    let type: CELType
+    switch target.type.present {
+    case .dyn: type = .dyn
+    case .list(let element) where key.type.isNumber || key.type == .dyn: type = element
+    case .map(let known, let value) where known.isComparable(to: key.type): type = value
+    default:
+      throw problem(
+        node, "an index of type \(key.type.word) into a \(target.type.word)",
+        "a number for a list, a key for a map")
+    }
+    return (.index(target.code, key.code, part: part(node)), type)
+  }
+
+  // MARK: - Operators and functions
+
+  private func binary(
+    _ function: CELFunction, _ left: Typed, _ right: Typed, _ node: CELNode
+  ) throws(CELProblem) -> Typed {
+    let code = CELCode.binary(function, left.code, right.code, part: part(node))
+    let isPossible: Bool
+    switch function {
+    case .equal, .notEqual: isPossible = left.type.isComparable(to: right.type)
+    case .contained:
+      switch right.type.present {
+      case .dyn: isPossible = true
+      case .list(let element): isPossible = element.isComparable(to: left.type)
+      case .map(let key, _): isPossible = key.isComparable(to: left.type)
+      default: isPossible = false
+      }
+    default:
+      return (
+        code, try function.result(of: [left.type, right.type], isMethod: false, at: node.place)
+      )
+    }
+    if isPossible { return (code, .bool) }
+    throw problem(
+      node, "\(function.rawValue) of \(left.type.word) and \(right.type.word)",
+      function == .contained
+        ? "a list that may hold it, or a map that may have it as a key"
+        : "values of one type: these are never equal")
+  }
+
+  private mutating func call(
+    _ name: String, _ isMethod: Bool, _ arguments: [CELNode], _ node: CELNode
+  ) throws(CELProblem) -> Typed {
+    var (name, isMethod, arguments) = (name, isMethod, arguments)
+    if isMethod, arguments.first?.path == ["math"], environment.variable(["math"]) == nil {
+      name = "math." + name
+      isMethod = false
+      arguments.removeFirst()
+    }
+    guard let function = CELFunction(rawValue: name), CELFunction.named.contains(function) else {
+      let known =
+        CELFunction.named.map(\.rawValue) + ["has"] + CELMacro.allCases.map(\.rawValue)
+      let isMacro = CELMacro(name: name) != nil || name == "has"
+      throw problem(
+        node,
+        isMacro
+          ? "\(name) with \(count(arguments, isMethod))"
+          : "the unknown function \(name.quotedBrief)",
+        isMacro ? "such as list.\(name)(x, x > 1)" : "one of \(known.joined(separator: ", "))",
+        nearest: isMacro ? nil : nearestWord(to: name, among: known))
+    }
+    let typed = try compile(arguments)
+    let type = try function.result(
+      of: typed.map(\.type), isMethod: isMethod, at: node.place)
+    let code = try CELCode.folding(function, typed.map(\.code), part(node), at: node.place)
+    return (code, type)
+  }
+
+  private func count(_ arguments: [CELNode], _ isMethod: Bool) -> String {
+    let count = arguments.count - (isMethod ? 1 : 0)
+    return count == 1 ? "1 argument" : "\(count) arguments"
+  }
+
+  // MARK: - Maps and macros
+
+  private mutating func map(
+    _ entries: [(key: CELNode, value: CELNode)], _ node: CELNode
+  ) throws(CELProblem) -> Typed {
+    var codes: [(key: CELCode, value: CELCode)] = []
+    var types: (key: CELType, value: CELType)?
+    for entry in entries {
+      let (key, value) = (try compile(entry.key), try compile(entry.value))
+      guard [.dyn, .bool, .int, .uint, .string].contains(key.type.present) else {
+        throw problem(
+          entry.key, "a key of type \(key.type.word)", "a string, an int, a uint or a bool")
+      }
+      codes.append((key.code, value.code))
+      types =
+        types.map { ($0.key.joined(with: key.type), $0.value.joined(with: value.type)) }
+        ?? (key.type, value.type)
+    }
+    return (.map(codes, part: part(node)), .map(types?.key ?? .dyn, types?.value ?? .dyn))
+  }
+
+  private mutating func each(
+    _ macro: CELMacro, _ range: CELNode, _ variable: String, _ body: [CELNode], _ node: CELNode
+  ) throws(CELProblem) -> Typed {
+    let typed = try compile(range)
+    let element: CELType
+    switch typed.type.present {
+    case .dyn: element = .dyn
+    case .list(let type), .map(let type, _): element = type
+    default:
+      throw problem(
+        range, "\(macro.rawValue) over a \(typed.type.word)", "a list, or the keys of a map")
+    }
+    locals.append((variable, element))
+    defer { locals.removeLast() }
+    var codes: [CELCode] = []
+    var last = CELType.dyn
+    for (index, part) in body.enumerated() {
+      let isResult = macro == .map && index == body.count - 1
+      if isResult {
+        let result = try compile(part)
+        codes.append(result.code)
+        last = result.type
+      } else {
+        codes.append(try bool(part, of: macro.rawValue))
+      }
+    }
+    let code = CELCode.each(macro, over: typed.code, codes, part: part(node))
+    switch macro {
+    case .all, .exists, .existsOne: return (code, .bool)
+    case .filter: return (code, .list(element))
+    case .map: return (code, .list(last))
+    }
+  }
+}

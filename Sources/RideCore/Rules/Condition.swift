@@ -1,0 +1,223 @@
+import Base
+package import CEL
+
+/// A rule's `if`: an expression in CEL about a ride, an event and a phone.
+package struct Condition: Hashable, Sendable {
+  /// The expression as it was written.
+  package let text: String
+  /// `remember`: columns of the ride and paths of attributes whose values are kept when the rule
+  /// fires, and read as `last`.
+  package let remembered: [[String]]
+  private let program: CELProgram
+
+  /// - Parameter remembered: paths of keys, none of which begins with another one.
+  package init(_ text: String, remembering remembered: [[String]] = []) throws(CELProblem) {
+    var environment = Self.environment
+    environment.members[["last"]] = remembered.compactMap(\.first)
+    program = try CELProgram(text, in: environment, result: .bool)
+    self.text = text
+    self.remembered = remembered
+  }
+
+  /// The names that an expression may use; the order is that of `Variable`.
+  package static let environment = CELEnvironment([
+    ("ride.id", .nullable(.string)), ("ride.state", .nullable(.string)),
+    ("ride.customer_id", .nullable(.string)), ("ride.driver_id", .nullable(.string)),
+    ("ride.pickup_at", .nullable(.timestamp)), ("ride.time_zone", .nullable(.string)),
+    ("ride.updated_at", .nullable(.timestamp)), ("ride.attributes", .map(.string, .dyn)),
+    ("event.name", .string), ("event.at", .timestamp), ("event.data", .dyn),
+    ("phone.locale", .nullable(.string)), ("phone.environment", .string),
+    ("phone.platform", .string), ("last", .nullable(.map(.string, .dyn))), ("now", .timestamp),
+  ])
+
+  fileprivate enum Variable: Int {
+    case rideID, state, customerID, driverID, pickupAt, timeZone, updatedAt, attributes
+    case eventName, eventAt, eventData
+    case locale, environment, platform, last, now
+  }
+
+  /// Whether its value may differ from phone to phone.
+  package var readsPhone: Bool {
+    [Variable.locale, .environment, .platform].contains { reads($0) }
+  }
+
+  /// Whether it reads a value of the ride.
+  package var readsRide: Bool {
+    [
+      Variable.rideID, .state, .customerID, .driverID, .pickupAt, .timeZone, .updatedAt,
+      .attributes,
+    ].contains { reads($0) }
+  }
+
+  /// Whether it reads what the rule remembered.
+  package var readsLast: Bool { reads(.last) }
+
+  /// The attributes and the event data that it reads, in the order of its text.
+  package var uses: (attributes: [CELUse], eventData: [CELUse]) {
+    let uses = program.uses
+    return (
+      uses.filter { $0.variable == Variable.attributes.rawValue },
+      uses.filter { $0.variable == Variable.eventData.rawValue }
+    )
+  }
+
+  private func reads(_ variable: Variable) -> Bool {
+    program.variables.contains(variable.rawValue)
+  }
+
+  /// Returns why the rule does not fire; nil if the condition holds.
+  ///
+  /// - Parameter work: what the conditions of the decision may still cost together.
+  func failure(with inputs: Inputs, _ work: inout CELWork) -> LedgerReason? {
+    do {
+      switch try program.value(with: inputs, &work) {
+      case .bool(true): return nil
+      case .bool(false): return .conditionFalse
+      case let other:
+        return .conditionError("it gives a value of type \(other.typeName.word), not bool")
+      }
+    } catch {
+      return .conditionError(error.text)
+    }
+  }
+
+  /// Returns the values to remember as a JSON object; a missing one is null.
+  func memory(of context: TemplateContext) -> [UInt8] {
+    var memory = JSONValue.object([:])
+    for path in remembered {
+      let value =
+        Self.column(path).map { context.remembered($0) } ?? context.attributes?.value(at: path)
+      memory.set(value ?? .null, at: path[...])
+    }
+    return memory.json
+  }
+
+  /// Returns what was remembered, as `if` reads it: times of the ride are times again.
+  func value(of memory: String) -> CELValue {
+    guard let json = JSONValue(json: memory.utf8) else { return .null }
+    guard case .object(let members) = json,
+      remembered.contains(where: { Self.column($0)?.isTime == true })
+    else { return CELValue(json) }
+    var table = CELTable()
+    for (key, value) in members.sorted(by: { $0.key < $1.key }) {
+      var read = CELValue(value)
+      if Self.column([key])?.isTime == true, case .integer(let microseconds) = value {
+        read = CELValue(Timestamp(microseconds: microseconds))
+      }
+      try? table.add(.string(key), read)
+    }
+    return .map(.table(table))
+  }
+
+  /// The column of the ride that an entry of `remember` names; nil for an attribute.
+  private static func column(_ path: [String]) -> Placeholder.RideField? {
+    path.count == 1 ? Placeholder.RideField(rawValue: path[0]) : nil
+  }
+
+  /// The size of what a rule may remember of a ride, in bytes: it is in the ride's agenda row, which
+  /// each settlement writes.
+  static let memoryLimit = 4096
+
+  package static func == (left: Condition, right: Condition) -> Bool {
+    left.text == right.text && left.remembered == right.remembered
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(text)
+    hasher.combine(remembered)
+  }
+}
+
+extension Condition {
+  /// What a condition is evaluated for.
+  ///
+  /// An object, because copying the row of a ride costs more than most conditions.
+  final class Inputs: CELInputs {
+    private let context: TemplateContext
+    private let phone: Phone?
+    private let defaultEnvironment: APNsEnvironment
+    private let last: CELValue
+    private let now: Timestamp
+
+    /// - Parameter last: what the rule remembered when it last fired; null if it never did.
+    init(
+      context: TemplateContext, phone: Phone?, defaultEnvironment: APNsEnvironment,
+      last: CELValue, now: Timestamp
+    ) {
+      self.context = context
+      self.phone = phone
+      self.defaultEnvironment = defaultEnvironment
+      self.last = last
+      self.now = now
+    }
+
+    package func value(of variable: Int) -> CELValue {
+      let ride = context.ride
+      switch Variable(rawValue: variable) {
+      // An event about no ride has a ride's place in the store, and no value of one.
+      case .rideID where !context.hasRide, .timeZone where !context.hasRide: return .null
+      case .rideID: return .string(ride.id.text)
+      case .state: return CELValue(ride.state)
+      case .customerID: return CELValue(ride.customerID?.text)
+      case .driverID: return CELValue(ride.driverID?.text)
+      case .pickupAt: return CELValue(ride.pickupAt)
+      case .timeZone: return .string(ride.timeZone)
+      case .updatedAt: return CELValue(ride.updatedAt)
+      case .attributes: return CELValue(context.attributes ?? .null)
+      case .eventName: return .string(context.event.name)
+      case .eventAt: return CELValue(context.event.at)
+      case .eventData: return CELValue(context.data ?? .null)
+      case .locale: return CELValue(phone?.locale)
+      case .environment:
+        return .string((phone?.environment ?? defaultEnvironment).rawValue)
+      case .platform: return .string("ios")
+      case .last: return last
+      case .now: return CELValue(now)
+      case nil: return .null
+      }
+    }
+  }
+}
+
+extension TemplateContext {
+  /// Returns the value of a column as it is remembered: a time with all of its microseconds.
+  fileprivate func remembered(_ column: Placeholder.RideField) -> JSONValue {
+    guard hasRide else { return .null }
+    switch column {
+    case .id: return .string(ride.id.text)
+    case .state: return ride.state.map { .string($0) } ?? .null
+    case .customerID: return ride.customerID.map { .string($0.text) } ?? .null
+    case .driverID: return ride.driverID.map { .string($0.text) } ?? .null
+    case .timeZone: return .string(ride.timeZone)
+    case .pickupAt: return ride.pickupAt.map { .integer($0.microseconds) } ?? .null
+    case .updatedAt: return ride.updatedAt.map { .integer($0.microseconds) } ?? .null
+    }
+  }
+}
+
+extension Placeholder.RideField {
+  fileprivate var isTime: Bool { self == .pickupAt || self == .updatedAt }
+}
+
+extension LedgerReason {
+  package static let conditionFalse = LedgerReason(.conditionFalse, "if is false")
+
+  static func conditionError(_ text: String) -> LedgerReason {
+    LedgerReason(.conditionError, "if: \(text)".brief(bytes: 300))
+  }
+}
+
+extension JSONValue {
+  /// Sets a value below this one, which is an object.
+  fileprivate mutating func set(_ value: JSONValue, at path: ArraySlice<String>) {
+    guard let key = path.first, case .object(var members) = self else { return }
+    if path.count == 1 {
+      members[key] = value
+    } else {
+      var inner = members[key] ?? .object([:])
+      inner.set(value, at: path.dropFirst())
+      members[key] = inner
+    }
+    self = .object(members)
+  }
+}
