@@ -1,5 +1,5 @@
 -- Fills an empty, migrated database with a fleet, and prints what each table takes; the figures of
--- docs/sizing.md. psql -d DATABASE -v rides=100000 -f scripts/sizes.sql
+-- docs/performance.md. psql -d DATABASE -v rides=100000 -f scripts/sizes.sql
 --
 -- A ride has 6 states, each an update of its row and an event, and 16 pushes: 8 alerts and 8 updates
 -- of a card. IDs are UUIDs as texts; attributes have 250 bytes. A customer rides 4 times.

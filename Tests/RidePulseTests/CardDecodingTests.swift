@@ -126,7 +126,7 @@ import TestSupport
     #expect(samples.last?.contains(#""driver_name":"Driver name""#) == true)
     #expect(lines.contains("sample date: in ten minutes"))
     // What the docs state about Foundation is what it does.
-    let docs = try String(contentsOfFile: Project.path("docs/app-contract.md"), encoding: .utf8)
+    let docs = try String(contentsOfFile: Project.path("docs/app.md"), encoding: .utf8)
     let rows = lines.filter { $0.hasPrefix("| ") }
     #expect(rows.count == 17)
     for row in rows { #expect(docs.contains(row + "\n"), "\(row)") }

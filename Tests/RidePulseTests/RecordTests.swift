@@ -185,14 +185,14 @@ import Timeline
     }
   }
 
-  /// Runs the commands of docs/rehearse.md, for today, on a branch that changes one rule.
+  /// Runs the commands of docs/testing-rules.md, for today, on a branch that changes one rule.
   @Test func `The recipe for pull requests comments what a branch changes`() async throws {
     try await Stage.run { stage in
       let server = try Server(stage.environment.merging(["RIDEPULSE_RECORD": "100%"]) { $1 })
       var fleet = Fleet(size: 3, end: .seconds(25), seed: 7)
       _ = try await run(&fleet, stage)
       server.stop()
-      let page = try String(contentsOfFile: Project.path("docs/rehearse.md"), encoding: .utf8)
+      let page = try String(contentsOfFile: Project.path("docs/testing-rules.md"), encoding: .utf8)
       let from = try #require(page.range(of: "# nightly"))
       let to = try #require(page.range(of: "```", range: from.upperBound..<page.endIndex))
       let recipe = page[from.lowerBound..<to.lowerBound]

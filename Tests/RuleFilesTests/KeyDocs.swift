@@ -4,7 +4,7 @@ import Foundation
 @testable import RideCore
 @testable import RuleFiles
 
-/// The tables of keys in `docs/rules.md`, made from the key table.
+/// The tables of keys in `docs/rules.md` and `docs/cards.md`, made from the key table.
 enum KeyDocs {
   static let forms = [
     KeyTable.file, KeyTable.states, KeyTable.defaults, KeyTable.quiet, KeyTable.cap,
@@ -13,14 +13,15 @@ enum KeyDocs {
     TimerKeys.escalation,
   ]
 
-  /// Returns a document with its tables of keys replaced; nil if it has no place for one of them.
-  static func document(_ text: String) -> String? {
+  static func start(of form: MappingForm) -> String { "<!-- keys of \(form.subject) -->\n" }
+
+  /// Returns a document with its tables of keys replaced.
+  static func document(_ text: String) -> String {
     var text = text
     for form in forms {
-      let (start, end) = ("<!-- keys of \(form.subject) -->\n", "<!-- end of keys -->")
-      guard let from = text.range(of: start)?.upperBound,
-        let to = text.range(of: end, range: from..<text.endIndex)?.lowerBound
-      else { return nil }
+      guard let from = text.range(of: start(of: form))?.upperBound,
+        let to = text.range(of: "<!-- end of keys -->", range: from..<text.endIndex)?.lowerBound
+      else { continue }
       text.replaceSubrange(from..<to, with: table(form))
     }
     return text
@@ -33,8 +34,7 @@ enum KeyDocs {
   }
 
   private static func use(_ key: Key) -> String {
-    let nextTo = alternatives(key.nextTo.map { "`\($0)`" })
-    let optional = alternatives(key.optionalNextTo.map { "`\($0)`" })
+    let (nextTo, optional) = (companions(key.nextTo), companions(key.optionalNextTo))
     let parts = [
       key.required.map { _ in
         key.optionalNextTo.isEmpty ? "required" : "required, except with \(optional)"
@@ -44,6 +44,14 @@ enum KeyDocs {
         ? nil : "not with \(alternatives(key.excludedBy.map { "`\($0)`" }))",
     ]
     return parts.compactMap { $0 }.joined(separator: "; ")
+  }
+
+  /// Returns keys next to which another one may be; the five kinds of pushes in one word.
+  private static func companions(_ names: [String]) -> String {
+    let pushes = ["alert", "background", "widgets", "controls", "location"]
+    let quoted = { (names: [String]) in names.map { "`\($0)`" } }
+    guard Set(pushes).isSubset(of: names) else { return alternatives(quoted(names)) }
+    return alternatives(["a push"] + quoted(names.filter { !pushes.contains($0) }))
   }
 
   private static func value(_ form: ValueForm) -> String {

@@ -11,12 +11,19 @@ import Testing
     .deletingLastPathComponent().deletingLastPathComponent()
   private static let schema = root.appending(path: "schedules/schema.json")
 
-  @Test func docsHaveTheTablesOfKeys() throws {
-    let file = Self.root.appending(path: "docs/rules.md")
-    let document = try #require(
-      KeyDocs.document(try String(contentsOf: file, encoding: .utf8)),
-      "docs/rules.md has no place for a table")
-    #expect(try Golden.difference(of: document, from: file.path()) == nil)
+  private static let pages = ["docs/rules.md", "docs/cards.md"]
+
+  @Test(arguments: pages) func docsHaveTheTablesOfKeys(page: String) throws {
+    let document = KeyDocs.document(try Self.text(page))
+    #expect(try Golden.difference(of: document, from: Project.path(page)) == nil)
+  }
+
+  @Test func eachTableOfKeysHasOnePlace() throws {
+    let text = try Self.pages.map(Self.text).joined()
+    for form in KeyDocs.forms {
+      let places = text.components(separatedBy: KeyDocs.start(of: form)).count - 1
+      #expect(places == 1, "keys of \(form.subject)")
+    }
   }
 
   @Test func theSchemaIsTheRecordedOne() throws {

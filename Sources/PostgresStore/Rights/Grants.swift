@@ -1,7 +1,7 @@
 /// What each role needs: the one list behind `migrate --roles` and doctor's check of rights.
 ///
-/// A test tries each role with each object, and compares the outcome with docs/sql.md. An object
-/// that is not listed is for the schema's owner alone.
+/// A test tries each role with each object and compares the outcome with a table. An object that
+/// is not listed is for the schema's owner alone.
 enum Grants {
   static let all: [Grant] = [schema, fence] + tables + functions
 

@@ -15,7 +15,7 @@ enum Generate: Command {
       .schedules,
     ],
     notes: [
-      "The types decode each card that the rules send; docs/app-contract.md describes them. Their",
+      "The types decode each card that the rules send; docs/app.md describes them. Their",
       "fields are recorded in contract.lock in the rule directory: commit it, and check refuses",
       "changes that apps in the field can't decode. Such a change is refused here too: exit status 2.",
     ])

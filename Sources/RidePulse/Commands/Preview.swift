@@ -22,7 +22,7 @@ enum Preview: Command {
       .init(name: "--limit", value: "N", help: "stop after N pushes"),
       .init(
         name: "--rides", value: "FILE",
-        help: "rides from a file of JSON lines, without a database; see docs/preview.md"),
+        help: "rides from a file of JSON lines, without a database; see docs/testing-rules.md"),
       .init(
         name: "--story", value: "STATES|FILE",
         help:

@@ -26,7 +26,7 @@ enum Record: Command {
     notes: [
       "Records what serve with RIDEPULSE_RECORD, such as 5%, has kept. IDs and tokens are replaced by",
       "their HMAC with RIDEPULSE_RECORD_SALT, texts by stand-ins; booleans, times, short numbers and",
-      "words that the rules compare with are kept. docs/record.md describes it.",
+      "words that the rules compare with are kept. docs/testing-rules.md describes it.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {

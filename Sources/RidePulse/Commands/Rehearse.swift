@@ -14,7 +14,9 @@ enum RehearsalFormat: String, CaseIterable {
 enum Rehearse: Command {
   static let form = CommandForm(
     name: "rehearse", summary: "replay a recorded day, and compare what two sets of rules send",
-    operands: [.init(name: "FILE", help: "the day, JSON lines, may be gzip; see docs/rehearse.md")],
+    operands: [
+      .init(name: "FILE", help: "the day, JSON lines, may be gzip; see docs/testing-rules.md")
+    ],
     options: [
       .schedules,
       .init(

@@ -177,7 +177,7 @@ extension ContractLock {
   package var text: String {
     var lines = [
       "# What apps in the field decode. `ridepulse generate swift` writes this file and `ridepulse check`",
-      "# compares the rules with it: commit it with them. docs/app-contract.md has more.",
+      "# compares the rules with it: commit it with them. docs/app.md has more.",
     ]
     for (name, contract) in contracts.sorted(by: { $0.key < $1.key }) {
       lines.append("\(Self.key(name)):")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a made-up day of rides for `ridepulse rehearse`, as JSON lines; docs/rehearse.md describes the format.
+"""Writes a made-up day of rides for `ridepulse rehearse`, as JSON lines; docs/testing-rules.md describes the format.
 
 usage: Tests/RidePulseTests/Slow/made-up-day.py [--rides N] [--changes N] [--seed N] [--no-phones] > day.jsonl
 
