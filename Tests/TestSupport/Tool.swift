@@ -22,9 +22,10 @@ package struct Tool: Sendable {
 
   /// Runs a process to its end without blocking a thread.
   package static func runAsync(
-    _ path: String, _ arguments: [String], in directory: String? = nil
+    _ path: String, _ arguments: [String], environment: [String: String]? = nil,
+    in directory: String? = nil
   ) async throws -> Tool {
-    let (process, files) = try prepare(path, arguments, nil, directory, Data())
+    let (process, files) = try prepare(path, arguments, environment, directory, Data())
     defer { ScratchFolder.remove(files.folder) }
     try await withCheckedThrowingContinuation {
       (continuation: CheckedContinuation<Void, any Error>) in
