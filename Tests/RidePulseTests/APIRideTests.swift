@@ -83,7 +83,7 @@ import TestSupport
         ("/v1/rides/%FF", "{}", "invalid_path", nil),
         ("/v1/rides/r1", #"{"state": ""}"#, "invalid_value", "state"),
         ("/v1/rides/r1", #"{"pickup_at": "tomorrow"}"#, "invalid_value", "pickup_at"),
-        ("/v1/rides/r1", #"{"pickup_at": "2026-02-30T08:00:00Z"}"#, "refused", nil),
+        ("/v1/rides/r1", #"{"pickup_at": "2026-02-30T08:00:00Z"}"#, "invalid_value", "pickup_at"),
         ("/v1/rides/r1", #"{"time_zone": "Mars"}"#, "invalid_value", "time_zone"),
         ("/v1/rides/r1", #"{"attributes": {"a": "\u0000"}}"#, "invalid_value", "attributes"),
         ("/v1/rides/r1", #"{"id": "r1"}"#, "unknown_field", "id"),
