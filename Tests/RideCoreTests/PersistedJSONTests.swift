@@ -211,58 +211,20 @@ import TestSupport
     #expect(RawPush.read(event, from: push.source)?.push == push)
   }
 
-  @Test("Memos from before a card named its installation") func formerMemo() throws {
-    let json = """
-      {"slots": {"beat": "1 2 - 3"}, "part": {"through": 9, "after": 11, "slots": [],
-        "shown": {"customer": [7]}}}
-      """
-    let memo = try Memo(storedText: json)
-    let slot = SlotMemo(
-      anchor: Timestamp(microseconds: 1), through: Timestamp(microseconds: 2), planned: nil,
-      fired: Timestamp(microseconds: 3))
-    #expect(memo.slots == ["beat": slot] && memo.part?.after == 11)
-    #expect(slot.storedText == #""1 2 - 3""#)
-  }
-
   @Test(
     "Times of slots, and texts that are none",
     arguments: [
-      ("1 2 3 4", true), ("- 2 - -", true), ("-62135596800000000 2 - 4 5 -", true),
-      ("1 2 3 4 - unreadable", true), ("9223372036854775807 -9223372036854775808 - -", true),
-      ("9223372036854775808 2 3 4", false), ("1 - 3 4", false), ("1 2 3", false), ("", false),
-      ("1 2 3 x", false), ("1 2 3 4 5", false), ("1 2 3 4 5 maybe", false), ("1  2 3 4", false),
-      ("1 2 -- 4", false), ("1 2 3 4 ", false), ("1 2 3 4é", false),
+      ("1 2 3 4 5 -", true), ("- 2 - - - -", true), ("-62135596800000000 2 - 4 5 -", true),
+      ("1 2 3 4 - unreadable", true), ("9223372036854775807 -9223372036854775808 - - - -", true),
+      ("9223372036854775808 2 3 4 5 -", false), ("1 - 3 4 5 -", false), ("1 2 3 4", false),
+      ("", false), ("1 2 3 x 5 -", false), ("1 2 3 4 5", false), ("1 2 3 4 5 maybe", false),
+      ("1  2 3 4 5 -", false), ("1 2 -- 4 5 -", false), ("1 2 3 4 5 - ", false),
+      ("1 2 3 4 5é", false),
     ]) func slotTimes(text: String, isRead: Bool)
   {
     let slot = try? SlotMemo(stored: .string(text))
     #expect((slot != nil) == isRead)
     if let slot { #expect(slot.storedText == #""\#(text)""#) }
-  }
-
-  @Test("The state of a card from before events had relevance and dismissal") func formerCard()
-    throws
-  {
-    var memo = Self.cards
-    memo.cards[.channel(3)] = nil
-    memo.cards[.activity(21)]?.endedBy = nil
-    memo.cards[.activity(21)]?.scoredBy = nil
-    // What an earlier version wrote, and reads: a key that it does not know is none of its own.
-    let json = memo.storedText
-    #expect(!json.contains("endedBy") && !json.contains("scoredBy"))
-    #expect(try Memo(storedText: json) == memo)
-  }
-
-  @Test("A push that waits from before rides had participants") func formerRetry() throws {
-    var memo = Self.retries
-    memo.retries[0].entry.isOfParticipant = nil
-    let json = memo.storedText
-    #expect(!json.contains("isOfParticipant"))
-    #expect(try Memo(storedText: json) == memo)
-  }
-
-  @Test("A reason stored by version 0.1, as a text alone") func formerReason() throws {
-    let reasons = try [LedgerReason](storedText: #"["BadDeviceToken", "no answer"]"#)
-    #expect(reasons == [.badDeviceToken, LedgerReason(.unlisted, "no answer")])
   }
 
   @Test("Values with an empty optional field are noticed") func emptyFieldIsNoticed() {

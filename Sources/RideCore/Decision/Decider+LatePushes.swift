@@ -51,7 +51,7 @@ extension Decider {
       return firstCondition(rule, context, phone, last: known)
     }
     let last = decision.fired[RuleFiring(rule.name, entry.event).key]
-    // The memo is of an earlier version, or had no room for it.
+    // The memo had no room for it.
     if condition.readsLast, last == nil { return nil }
     guard let reason = self.condition(rule, context, phone, last: last) else { return nil }
     return reason.code == .engine(.conditionFalse) ? .becameFalse(condition) : reason

@@ -123,7 +123,7 @@ struct Decider {
       decision.part = OpenPart(
         through: open?.through ?? events.last?.id ?? 0,
         throughTime: open == nil ? events.map(\.at).max() : open?.throughTime,
-        startedAt: open == nil ? now : open?.startedAt, after: last.id,
+        startedAt: open?.startedAt ?? now, after: last.id,
         slots: slots.map { OpenPart.Slot(rule: $0.rule.name, at: $0.at) },
         shown: open?.shown ?? [:])
     }

@@ -106,10 +106,10 @@ package struct OpenPart: Hashable, Sendable {
 
   /// The last event of the pass; later ones wait until the last part is done.
   var through: Int64
-  /// The time of the latest event of the pass; nil in memos of earlier versions, and without events.
+  /// The time of the latest event of the pass; nil without events.
   var throughTime: Timestamp?
-  /// When the first part was decided; nil in memos of earlier versions.
-  var startedAt: Timestamp?
+  /// When the first part was decided.
+  var startedAt: Timestamp
   /// The last phone that was addressed: parts go in the order of `Phone.id`.
   package var after: Int64
   /// The slots that fired in the pass.

@@ -46,12 +46,7 @@ extension RideEvent: StoredObject {
 }
 
 extension LedgerReason: StoredValue {
-  /// Reads a memo; one of an earlier version has a text alone, which names its code if it is APNs'.
   package init(stored: JSONValue) throws(StoredFault) {
-    if case .string(let text) = stored {
-      self.init(Code(word: text), text)
-      return
-    }
     var fields = try FieldReader(stored)
     var (code, text) = ("", "")
     try fields.field("code", &code)

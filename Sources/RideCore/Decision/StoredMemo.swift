@@ -120,15 +120,14 @@ extension ConditionMemo: StoredObject {
 }
 
 extension SlotMemo: StoredValue {
-  /// Reads `ANCHOR THROUGH PLANNED FIRED`, in microseconds since 1970, with `-` for none; then, if
-  /// there is more, `CHANGED` and `unreadable` or `-`.
+  /// Reads `ANCHOR THROUGH PLANNED FIRED CHANGED`, in microseconds since 1970, with `-` for none;
+  /// then `unreadable` or `-`.
   package init(stored: JSONValue) throws(StoredFault) {
     var words = try SlotWords(stored)
     let anchor = try words.instant()
     guard let through = try words.instant() else { throw words.fault }
     self.init(
       anchor: anchor, through: through, planned: try words.instant(), fired: try words.instant())
-    if words.isAtEnd { return }
     changed = try words.instant()
     isUnreadable = try words.isUnreadable()
     if !words.isAtEnd { throw words.fault }
@@ -137,24 +136,16 @@ extension SlotMemo: StoredValue {
   /// Stores the memo as one text: an object for each rule would take three times as long.
   package func store(in json: inout [UInt8]) {
     json.append(UInt8(ascii: "\""))
-    for (place, instant) in [anchor, through, planned, fired].enumerated() {
-      if place > 0 { json.append(UInt8(ascii: " ")) }
-      Self.append(instant, to: &json)
-    }
-    if changed != nil || isUnreadable {
+    for instant in [anchor, through, planned, fired, changed] {
+      if let instant {
+        json.append(json: instant.microseconds)
+      } else {
+        json.append(UInt8(ascii: "-"))
+      }
       json.append(UInt8(ascii: " "))
-      Self.append(changed, to: &json)
-      json.append(contentsOf: (isUnreadable ? " unreadable" : " -").utf8)
     }
+    json.append(contentsOf: (isUnreadable ? "unreadable" : "-").utf8)
     json.append(UInt8(ascii: "\""))
-  }
-
-  private static func append(_ instant: Timestamp?, to json: inout [UInt8]) {
-    if let instant {
-      json.append(json: instant.microseconds)
-    } else {
-      json.append(UInt8(ascii: "-"))
-    }
   }
 }
 
@@ -199,7 +190,9 @@ private struct SlotWords {
 }
 
 extension OpenPart: StoredObject {
-  package static var blank: OpenPart { OpenPart(through: 0, throughTime: nil, after: 0, slots: []) }
+  package static var blank: OpenPart {
+    OpenPart(through: 0, startedAt: Timestamp(microseconds: 0), after: 0, slots: [])
+  }
 
   package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
     try fields.field("through", &through)

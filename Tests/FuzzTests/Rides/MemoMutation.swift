@@ -6,7 +6,7 @@ import RideCore
 struct MemoMutation {
   private static let mutation = Mutation([
     "{", "}", "[", "]", "\"", ":", ",", "null", "true", "0", "-1", "\"-\"", "1e300", "\\u0000",
-    #""slots":{"r0":"- 0 - -"}"#, #""retries":[]"#, "0.5", "[]", "{}",
+    #""slots":{"r0":"- 0 - - - -"}"#, #""retries":[]"#, "0.5", "[]", "{}",
   ])
 
   private static let numbers = [
@@ -36,7 +36,7 @@ struct MemoMutation {
   private static func made(_ chance: inout Chance) -> [UInt8] {
     func number() -> String { chance.pick(of: numbers.dropLast(), else: "0") }
     let slots = ["r0", "r1", "card-customer", ""].map { rule in
-      "\"\(rule)\":\"\((0..<4).map { _ in chance.percent(20) ? "-" : number() }.joined(separator: " "))\""
+      "\"\(rule)\":\"\((0..<5).map { _ in chance.percent(20) ? "-" : number() }.joined(separator: " ")) -\""
     }
     let id = "00000000-0000-8000-8000-00000000000\(chance.number(0...9))"
     let event = "{\"id\":\(number()),\"name\":\"done\",\"at\":\(number()),\"data\":\"{}\"}"
@@ -50,7 +50,7 @@ struct MemoMutation {
     let life = """
       {"since":\(number()),"lastEventAt":\(number()),"token":"c1c1c1c1","timestamp":\(number()),
       "number":\(number()),"isPending":false,"failures":\(number()),"urgentAt":[\(number())],"isUrgent":false,
-      "isRefused":false,"hasMatchedOwner":true,"staleAt":\(number()),"sentAt":\(number()),
+      "isRefused":false,"isDismissed":false,"hasMatchedOwner":true,"staleAt":\(number()),"sentAt":\(number()),
       "shown":"x","cause":\(event),"alert":\(event)}
       """
     let isOpen = chance.percent(50)

@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test func `an alert that cards have shown is not sent to the phones of a later part`() throws {
-    var part = OpenPart(through: 1, after: 1, slots: [])
+    var part = OpenPart(through: 1, startedAt: Sample.now, after: 1, slots: [])
     part.shown = ["7": [1]]
     var memo = Memo()
     memo.part = part

@@ -84,17 +84,6 @@ import Testing
     #expect(try LedgerReason(storedText: json) == reason)
   }
 
-  @Test(arguments: [
-    (#""BadDeviceToken""#, LedgerReason.Code.apns("BadDeviceToken")),
-    (#""covered by the card""#, .engine(.unlisted)),
-    (#"{"code": "no_phone", "text": "x"}"#, .engine(.noPhone)),
-  ])
-  func `a memo reads back, also one of an earlier version`(
-    json: String, code: LedgerReason.Code
-  ) throws {
-    #expect(try LedgerReason(storedText: json).code == code)
-  }
-
   @Test(arguments: ["", "HTTP", "HTTP x", "of a later version", "the phone is disabled"])
   func `an unknown word is other`(word: String) {
     #expect(LedgerReason.Code(word: word) == .engine(.unlisted))

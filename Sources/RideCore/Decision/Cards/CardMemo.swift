@@ -40,12 +40,11 @@ package struct CardMemo: Hashable, Sendable {
   package var alert: RideEvent?
   /// When the cause of the card's end occurred; from then on only an end is sent.
   package var endsAt: Timestamp?
-  /// The event or state that ended the card, which determines how long it stays; nil in memos of
-  /// earlier versions, and if the card's own time was over.
+  /// The event or state that ended the card, which determines how long it stays; nil if the card's
+  /// own time was over.
   package var endedBy: String?
-  /// Whether the ended card leaves the lock screen at once, because its owner has turned cards off;
-  /// nil in memos of earlier versions, and if not.
-  package var isDismissed: Bool?
+  /// Whether the ended card leaves the lock screen at once, because its owner has turned cards off.
+  package var isDismissed = false
   /// The last event that gave the card a relevance score, if its rule has any.
   package var scoredBy: String?
   /// Whether APNs rejected the last push: nothing is sent again without a cause.

@@ -118,7 +118,7 @@ struct CardStateMachine {
   /// When the ended card leaves the lock screen; nil if the system decides that.
   var dismissalAt: Timestamp? {
     guard let endsAt = memo.endsAt else { return nil }
-    if memo.isDismissed == true { return endsAt }
+    if memo.isDismissed { return endsAt }
     return life.dismissal(endedBy: memo.endedBy).map { endsAt + $0 }
   }
 

@@ -82,7 +82,7 @@ extension Decider {
     }
     if let end, machine.memo.endsAt == nil { self.end(&machine, end, card, rule) }
     // A card that is removed shows no alert: its rule's own is sent.
-    if machine.memo.isDismissed == true { machine.memo.alert = nil }
+    if machine.memo.isDismissed { machine.memo.alert = nil }
     let shown = machine.fingerprint(of: rendered.shown)
     defer { decision.cards[card.target] = machine.memo }
     if machine.isPastScreen {
