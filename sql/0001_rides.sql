@@ -1,4 +1,5 @@
--- Rides and events, which a ride service writes, and the agenda, which the engine writes.
+-- Rides, their people and events, which a ride service writes, and the agenda, which the engine
+-- writes.
 --
 -- Producers, triggers included, only insert events and never wait for the engine; the engine
 -- deletes the events that it has consumed. Contract: docs/sql.md. `ridepulse migrate` creates the
@@ -24,9 +25,6 @@ create table ridepulse.rides (
   updated_at  timestamptz default now()
 );
 
-alter table ridepulse.rides
-  add constraint rides_id_at_most_512_bytes check (octet_length(id) <= 512) not valid;
-
 comment on table ridepulse.rides is
   'Rides, written by the service''s backend. A new state and any other change emit an event.';
 comment on column ridepulse.rides.id is 'The ride''s ID, 1 to 512 bytes.';
@@ -43,6 +41,25 @@ comment on column ridepulse.rides.attributes is
   'app.';
 comment on column ridepulse.rides.updated_at is
   'When the row last changed: set by a trigger unless the update sets it itself.';
+
+alter table ridepulse.rides
+  add constraint rides_id_at_most_512_bytes check (octet_length(id) <= 512) not valid;
+
+create table ridepulse.participants (
+  ride_id  text not null,
+  app      text not null,
+  owner_id text not null,
+  primary key (ride_id, app, owner_id)
+);
+
+create index participants_by_owner on ridepulse.participants (owner_id, app);
+
+comment on table ridepulse.participants is
+  'Further people of rides, written by the service''s backend: they receive what the ride''s own '
+  'customer, driver and so on receive. They go with their ride.';
+comment on column ridepulse.participants.ride_id is 'The ride, which must exist.';
+comment on column ridepulse.participants.app is 'The app whose phones receive the pushes.';
+comment on column ridepulse.participants.owner_id is 'The owner of these phones, 1 to 512 bytes.';
 
 create table ridepulse.events (
   id          bigint generated always as identity primary key,
@@ -99,10 +116,11 @@ comment on column ridepulse.agenda.due_at is
 comment on column ridepulse.agenda.memo is
   'What the last decision left for the next one: retries, cards, schedule slots.';
 comment on column ridepulse.agenda.node is
-  'The node that claimed the ride; null once the ride is released. A settlement by any other node '
-  'is refused.';
+  'The claim that holds the ride; null once the ride is released. Its first 18 characters are those '
+  'of the node. A settlement of any other claim is refused.';
 comment on column ridepulse.agenda.fence is
-  'Fencing token of the last claim. A settlement with any other one is refused.';
+  'Fencing token of the last claim. A settlement with any other one is refused. A failover may give '
+  'one out twice; the claim in node is unique even then.';
 comment on column ridepulse.agenda.leased_until is
   'When the lease ends: -infinity without a lease, infinity for a parked ride.';
 comment on column ridepulse.agenda.parked_reason is 'Why the ride is parked; null if it is not.';
@@ -122,13 +140,55 @@ create view ridepulse.parked as
 comment on view ridepulse.parked is
   'Rides that no node claims until ridepulse.unpark is called for them, with the reason.';
 
+create function ridepulse.unpark(ride_id text) returns boolean
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  with unparked as (
+    update ridepulse.agenda a
+    set parked_reason = null, parked_at = null, unread = 0, leased_until = '-infinity',
+      due_at = now()
+    where a.ride_id = $1 and a.parked_reason is not null
+    returning 1
+  )
+  select exists (select from unparked)
+$$;
+
+comment on function ridepulse.unpark(text) is
+  'Makes a parked ride due again; returns whether it was parked.';
+
+create table ridepulse.lost_claims (
+  ride_id    text primary key,
+  fence      bigint not null,
+  claims     smallint not null,
+  is_waiting boolean not null default true,
+  is_deciding boolean not null default false,
+  held_until timestamptz,
+  lost_at    timestamptz not null default now()
+);
+
+comment on table ridepulse.lost_claims is
+  'Rides whose last claim did not survive, or may not survive a clock that went back. They are decided apart from others, and parked if they '
+  'end their node again and again. A row is void once its ride has another fence or no holder.';
+comment on column ridepulse.lost_claims.fence is 'The fence of the ride''s last claim.';
+comment on column ridepulse.lost_claims.claims is
+  'The number of claims in a row that did not survive.';
+comment on column ridepulse.lost_claims.is_waiting is
+  'Whether the ride waits to be claimed again; false while it is claimed.';
+comment on column ridepulse.lost_claims.is_deciding is
+  'Whether the last claim began to decide the ride and has not recorded the end of the decision.';
+comment on column ridepulse.lost_claims.held_until is
+  'The end of a lease that was set before the database''s clock went back: up to that time pushes may '
+  'have left.';
+comment on column ridepulse.lost_claims.lost_at is
+  'When the end of the first of these claims was noticed.';
+
 -- Unlogged: a row matters only while its node lives, and claims update it every 2 s.
 create unlogged table ridepulse.nodes (
   node    uuid primary key,
   host    text not null,
   asleep  boolean not null,
   seen_at timestamptz not null,
-  edition integer not null
+  edition integer not null,
+  apns    text check (apns in ('reached', 'lost'))
 ) with (fillfactor = 50);
 
 comment on table ridepulse.nodes is
@@ -139,6 +199,8 @@ comment on column ridepulse.nodes.asleep is 'Whether the node waits for a NOTIFY
 comment on column ridepulse.nodes.seen_at is 'When the node last claimed, updated every 2 s.';
 comment on column ridepulse.nodes.edition is
   'Version of the schema that the node writes. A node that names none cannot claim.';
+comment on column ridepulse.nodes.apns is
+  'Whether the node reaches APNs: reached, with an open connection, or lost; null while unknown.';
 
 -- Each node adds to its own rows, so that nodes never wait for each other.
 create table ridepulse.slot_counts (

@@ -1,4 +1,15 @@
--- Phones, cards and push-to-start tokens, and what APNs answered about their tokens.
+-- Phones, cards and push-to-start tokens, and when people made contact.
+
+create table ridepulse.apps (
+  app     text primary key check (app <> ''),
+  seen_at timestamptz not null default clock_timestamp()
+);
+
+comment on table ridepulse.apps is
+  'Apps that ridepulse serve is configured for. While there is no row, functions accept any app.';
+comment on column ridepulse.apps.app is 'The app''s name, as rules and phones name it.';
+comment on column ridepulse.apps.seen_at is
+  'When a service that is configured for the app last started.';
 
 -- BadDeviceToken alone proves nothing: the phone may belong to the other environment, or the
 -- configuration may be wrong. No answer therefore deletes a phone: one push tries it in the other
@@ -84,6 +95,10 @@ create table ridepulse.live_activities (
 -- Not partial: ended cards are read, too, because no new card may replace one that a person
 -- dismissed.
 create index live_activities_by_ride on ridepulse.live_activities (ride_id);
+create index live_activities_by_owner on ridepulse.live_activities (app, owner_id)
+  where ended_at is null;
+create index live_activities_by_installation on ridepulse.live_activities (app, installation_id)
+  where installation_id is not null and ended_at is null;
 
 comment on table ridepulse.live_activities is
   'Cards (Live Activities) on phones, one row for each activity.';
@@ -124,6 +139,9 @@ create table ridepulse.push_to_start_tokens (
 
 create index push_to_start_tokens_by_owner on ridepulse.push_to_start_tokens (app, owner_id)
   where disabled_at is null;
+create index push_to_start_tokens_by_installation
+  on ridepulse.push_to_start_tokens (app, installation_id)
+  where installation_id is not null and disabled_at is null;
 
 comment on table ridepulse.push_to_start_tokens is
   'Tokens with which the engine can start a card on a phone.';
@@ -149,6 +167,7 @@ create table ridepulse.contacts (
   app          text not null check (app <> ''),
   owner_id     text not null check (owner_id <> ''),
   contacted_at timestamptz not null,
+  unnamed_at   timestamptz,
   primary key (app, owner_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 
@@ -158,138 +177,23 @@ comment on column ridepulse.contacts.app is 'The app on the phone.';
 comment on column ridepulse.contacts.owner_id is 'The owner of the phone.';
 comment on column ridepulse.contacts.contacted_at is
   'When ridepulse.contact was last called for the owner.';
+comment on column ridepulse.contacts.unnamed_at is
+  'The last contact that named no installation, -infinity for none; null if it is contacted_at.';
 
--- A settlement only inserts here: it never waits for an app that has locked a phone's row, and no
--- app waits for a settlement. A later transaction applies each row to its token, in the order of
--- the IDs, as soon as the token's row is not locked, and deletes it. Until then the views current_…
--- show the token as if the row were applied.
-create table ridepulse.token_outcomes (
-  id          bigint generated always as identity primary key,
-  kind        text not null check (kind in ('phone', 'activity', 'start', 'channel')),
-  token_id    bigint not null,
-  gone_reason text,
-  gone_since  timestamptz,
-  is_refused  boolean not null default false,
-  is_good     boolean not null default false,
-  is_probed   boolean not null default false,
-  environment text,
-  probe       uuid,
-  unprobed    uuid,
-  quiet_until timestamptz,
-  created_at  timestamptz not null default clock_timestamp(),
-  check ((gone_reason is null) = (gone_since is null))
-) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 200);
+create table ridepulse.installation_contacts (
+  app             text not null,
+  owner_id        text not null,
+  installation_id text not null,
+  contacted_at    timestamptz not null,
+  primary key (app, owner_id, installation_id)
+) with (fillfactor = 70);
 
--- Each claim looks up its phones here and almost always finds no row.
-create index token_outcomes_by_token on ridepulse.token_outcomes (kind, token_id, id);
-
-comment on table ridepulse.token_outcomes is
-  'What APNs answered about tokens and is not applied to their rows yet.';
-comment on column ridepulse.token_outcomes.id is
-  'The outcomes of a token are applied in this order.';
-comment on column ridepulse.token_outcomes.kind is
-  'The table of the token: phone for devices, activity for live_activities, start for '
-  'push_to_start_tokens, channel for channels.';
-comment on column ridepulse.token_outcomes.token_id is 'The token''s id in that table.';
-comment on column ridepulse.token_outcomes.gone_reason is
-  'Why the token is invalid; null if the outcome is an observation of a phone.';
-comment on column ridepulse.token_outcomes.gone_since is
-  'Since when the token is invalid: a later registration overrides it, unless it is infinity.';
-comment on column ridepulse.token_outcomes.is_refused is
-  'Whether APNs refused the phone''s token as bad.';
-comment on column ridepulse.token_outcomes.is_good is
-  'Whether APNs accepts pushes to the phone again.';
-comment on column ridepulse.token_outcomes.is_probed is
-  'Whether a push has tried the other environment.';
-comment on column ridepulse.token_outcomes.environment is
-  'The environment that accepted that push; null if none did.';
-comment on column ridepulse.token_outcomes.probe is
-  'apns-id of a push that may try the other environment.';
-comment on column ridepulse.token_outcomes.unprobed is
-  'apns-id of a push that was to try the other environment and ended before it could.';
-comment on column ridepulse.token_outcomes.quiet_until is
-  'End of the pause that APNs requested with status 429.';
-comment on column ridepulse.token_outcomes.created_at is
-  'When the settlement recorded the outcome.';
-
-create view ridepulse.current_devices as
-  select d.id, d.app, d.owner_id, d.token, d.installation_id, d.locale, d.registered_at,
-    case when o.count = 0 then d.environment
-      else coalesce(d.environment, (
-        select e.environment from ridepulse.token_outcomes e
-        where e.kind = 'phone' and e.token_id = d.id and e.environment is not null
-        order by e.id limit 1)) end as environment,
-    case when o.is_reset then 0 else d.refusals end + o.refusals as refusals,
-    -- Three is PhoneProblem.quarantineAfter.
-    case when not o.is_reset and o.refusals = 0 then d.quarantined_at
-      when case when o.is_reset then 0 else d.refusals end + o.refusals >= 3
-      then coalesce(d.quarantined_at, now()) end as quarantined_at,
-    case when o.count = 0 then d.probe when not o.is_probed then coalesce(
-      case when not exists (
-        select from ridepulse.token_outcomes e
-        where e.kind = 'phone' and e.token_id = d.id and e.unprobed = d.probe) then d.probe end, (
-      select e.probe from ridepulse.token_outcomes e
-      where e.kind = 'phone' and e.token_id = d.id and e.probe is not null
-        and e.created_at >= d.registered_at and not exists (
-        select from ridepulse.token_outcomes r
-        where r.kind = 'phone' and r.token_id = d.id and r.unprobed = e.probe)
-      order by e.id limit 1)) end as probe,
-    d.is_probed or o.is_probed as is_probed,
-    greatest(d.quiet_until, o.quiet_until) as quiet_until
-  from ridepulse.devices d
-  cross join lateral (
-    select count(*) as count, coalesce(bool_or(f.gone_since >= d.registered_at), false) as is_gone,
-      coalesce(bool_or((f.is_good or f.environment is not null)
-        and f.created_at >= d.registered_at), false) as is_reset,
-      -- Only refusals after the last good outcome are consecutive.
-      count(*) filter (where f.is_refused and f.created_at >= d.registered_at and not exists (
-        select from ridepulse.token_outcomes g
-        where g.kind = 'phone' and g.token_id = d.id and g.id >= f.id
-          and (g.is_good or g.environment is not null)))::integer as refusals,
-      coalesce(bool_or(f.is_probed and f.created_at >= d.registered_at), false) as is_probed,
-      max(f.quiet_until) as quiet_until
-    from ridepulse.token_outcomes f where f.kind = 'phone' and f.token_id = d.id
-  ) o
-  where d.disabled_at is null and not o.is_gone;
-
-comment on view ridepulse.current_devices is
-  'Enabled phones, quarantined ones included, as if all token_outcomes were applied.';
-
--- The arrays keep the view from visiting every phone.
-create view ridepulse.quarantine as
-  select id as device_id, app, owner_id, right(token, 6) as token_suffix, environment, refusals,
-    quarantined_at
-  from ridepulse.current_devices
-  where quarantined_at is not null and id = any (
-    array(select d.id from ridepulse.devices d where d.quarantined_at is not null)
-    || array(select o.token_id from ridepulse.token_outcomes o where o.kind = 'phone'));
-
-comment on view ridepulse.quarantine is
-  'Phones in quarantine: APNs has refused their tokens three times in a row. token_suffix is the '
-  'last six digits.';
-
-create view ridepulse.current_live_activities as
-  select a.id, a.ride_id, a.app, a.owner_id, a.activity_id, a.token, a.environment, a.frequent,
-    a.registered_at, coalesce(a.ended_at, o.created_at) as ended_at,
-    coalesce(a.ended_reason, o.gone_reason) as ended_reason, a.installation_id
-  from ridepulse.live_activities a
-  left join lateral (
-    select e.created_at, e.gone_reason from ridepulse.token_outcomes e
-    where e.kind = 'activity' and e.token_id = a.id and a.ended_at is null
-      and e.gone_since >= a.registered_at
-    order by e.id limit 1
-  ) o on true;
-
-comment on view ridepulse.current_live_activities is
-  'Cards, as if all token_outcomes were applied.';
-
-create view ridepulse.current_start_tokens as
-  select t.id, t.app, t.owner_id, t.attributes_type, t.token, t.environment, t.registered_at,
-    t.installation_id
-  from ridepulse.push_to_start_tokens t
-  where t.disabled_at is null and not exists (
-    select from ridepulse.token_outcomes o
-    where o.kind = 'start' and o.token_id = t.id and o.gone_since >= t.registered_at);
-
-comment on view ridepulse.current_start_tokens is
-  'Valid push-to-start tokens, as if all token_outcomes were applied.';
+comment on table ridepulse.installation_contacts is
+  'The last contact of each phone whose app named its installation. contacts has the last one of '
+  'each owner, whichever phone made it.';
+comment on column ridepulse.installation_contacts.app is 'The app on the phone.';
+comment on column ridepulse.installation_contacts.owner_id is 'The owner of the phone.';
+comment on column ridepulse.installation_contacts.installation_id is
+  'The installation of the app, as in devices.';
+comment on column ridepulse.installation_contacts.contacted_at is
+  'When ridepulse.contact was last called for the installation.';

@@ -11,11 +11,7 @@ import TestSupport
 
   init() async throws {
     session = try PostgresSession(conninfo: try await makeDatabase())
-  }
-
-  private func migrate(through number: Int = .max) async throws {
-    let steps = Migrations.all.filter { $0.number <= number }
-    _ = try await Migrations.apply(session: session, steps: steps)
+    _ = try await Migrations.apply(session: session)
   }
 
   private func addPhones() async throws {
@@ -61,7 +57,6 @@ import TestSupport
   func `R88: a contact counts for its phone, for those that named none, or for all`(index: Int)
     async throws
   {
-    try await migrate()
     try await addPhones()
     #expect(try await reached() == [false, false, false])
     try await session.script("select ridepulse.contact('customer', \(Self.contacts[index].calls))")
@@ -69,7 +64,6 @@ import TestSupport
   }
 
   @Test func `R88: contacts with and without a phone do not hide each other`() async throws {
-    try await migrate()
     try await addPhones()
     let age = """
       update ridepulse.contacts set contacted_at = contacted_at - interval '10 minutes',
@@ -94,33 +88,6 @@ import TestSupport
         "select contacted_at > now() and unnamed_at = contacted_at from ridepulse.contacts") == "t")
   }
 
-  @Test func `An upgrade keeps contacts, and the function's owner and rights`() async throws {
-    try await migrate(through: 28)
-    try await addPhones()
-    let number = UInt32.random(in: 0 ... .max)
-    try await session.script(
-      """
-      select ridepulse.contact('customer', 'c');
-      create role "app \(number)"; grant usage on schema ridepulse to "app \(number)";
-      grant execute on function ridepulse.contact to "app \(number)" with grant option
-      """)
-    let rights = """
-      select string_agg(a::text, ' ' order by a::text) from pg_proc p, unnest(p.proacl) a
-      where p.proname = 'contact'
-      """
-    let before = try await session.value(rights)
-    #expect(before?.contains("app \(number)") == true)
-    try await migrate()
-    #expect(try await session.value(rights) == before)
-    #expect(try await reached() == [true, true, true])
-    #expect(
-      try await session.value("select count(*) from pg_proc where proname ~ '^contact_'") == "0")
-    try await session.script(
-      """
-      drop owned by "app \(number)"; drop role "app \(number)"
-      """)
-  }
-
   static let puts: [(participants: String, people: String?)] = [
     (#", "participants": [{"app": "customer", "owner_id": "c2"}]"#, "customer c2"),
     ("", "customer c1, driver d1"), (#", "participants": []"#, nil),
@@ -136,7 +103,6 @@ import TestSupport
 
   @Test(arguments: puts.indices)
   func `R89: a ride that is put has the participants that it names`(index: Int) async throws {
-    try await migrate()
     let people = """
       select string_agg(app || ' ' || owner_id, ', ' order by app, owner_id)
       from ridepulse.participants where ride_id = 'r'
@@ -159,7 +125,6 @@ import TestSupport
   }
 
   @Test func `R89: a ride may be put again with as many people as are allowed`() async throws {
-    try await migrate()
     let put = """
       select ridepulse.put_ride(jsonb_build_object('id', 'r', 'participants', (
         select jsonb_agg(jsonb_build_object('app', 'driver', 'owner_id', 'd' || n))

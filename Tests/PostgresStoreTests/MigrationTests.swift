@@ -107,16 +107,45 @@ import TestSupport
 
   /// The applied files may be in any database: a change of one, even of a comment, would be refused
   /// there as edited.
-  @Test func `R109: the files of the first release are as they were released`() throws {
-    let released = Migrations.all.filter { $0.number <= 19 }
-    let digests = released.map { step in
+  @Test func `R109: the files that were folded are as they were`() throws {
+    let recorded = Project.path("Tests/PostgresStoreTests/Golden/migrations-0.1.0.txt")
+    let expected = try String(contentsOfFile: recorded, encoding: .utf8)
+      .split(separator: "\n").map(String.init)
+    let digests = Migrations.all.prefix(expected.count).map { step in
       SHA256.digest(step.sql.utf8).map { byte in
         (byte < 16 ? "0" : "") + String(byte, radix: 16)
       }.joined() + " " + step.name
     }
-    let recorded = Project.path("Tests/PostgresStoreTests/Golden/migrations-0.1.0.txt")
-    let expected = try String(contentsOfFile: recorded, encoding: .utf8)
-    #expect(digests == expected.split(separator: "\n").map(String.init))
+    #expect(digests == expected)
+  }
+
+  /// 0001_rides of before the fold.
+  @Test func `a database of a build before the fold is refused with what to do`() async throws {
+    _ = try await Migrations.apply(session: session, steps: [])
+    try await session.script(
+      """
+      insert into ridepulse.migrations (number, name, checksum) values (1, '0001_rides',
+        'd97e02be8993598d4d71aae2914f0aa340838cd16316a02a079b0bd3c56a7dae')
+      """)
+    let error = await #expect(throws: MigrationError.edited(names: ["0001_rides"])) {
+      try await Migrations.apply(session: session)
+    }
+    #expect(error?.description.contains("create a new database") == true)
+  }
+
+  @Test func `each SQL object is defined once`() {
+    let pattern =
+      #/
+      ^create\ (?:or\ replace\ )?(?:unlogged\ |constraint\ )?
+      (?<object>(?:function|view|table|trigger|type)\ [\w.]+(?:.*\ on\ ridepulse\.\w+)?)
+      /#.anchorsMatchLineEndings()
+    var counts: [Substring: Int] = [:]
+    for match in Migrations.all.flatMap({ $0.sql.matches(of: pattern) }) {
+      counts[match.object, default: 0] += 1
+    }
+    #expect(counts["function ridepulse.emit"] == 1 && counts["table ridepulse.nodes"] == 1)
+    #expect(counts["trigger removed after delete on ridepulse.rides"] == 1)
+    #expect(counts.filter { $1 > 1 } == [:])
   }
 
   @Test func `a failing step is rolled back whole and names its line`() async throws {
@@ -134,60 +163,39 @@ import TestSupport
     #expect(try await session.value("select count(*) from ridepulse.migrations") == "2")
   }
 
-  @Test func `R109: a step waits 2 s for all its locks together, and names who holds them`()
+  @Test func `R109: a step that can't have a lock is rolled back, and names who holds it`()
     async throws
   {
-    _ = try await Migrations.apply(
-      session: session, steps: Migrations.all.filter { $0.number < 22 })
+    _ = try await Migrations.apply(session: session)
+    let locking = try Self.step(
+      "9999_locking",
+      """
+      create table ridepulse.later ();
+      set local lock_timeout = '100ms';
+      alter table ridepulse.ledger add column later integer
+      """)
+    let steps = Migrations.all + [locking]
+    let report = try PostgresSession(conninfo: url, applicationName: "a report")
+    let pid = try await report.value("select pg_backend_pid()") ?? ""
+    _ = report.begin("select pg_sleep(60), (select count(*) from ridepulse.ledger_default)")
     let observer = try PostgresSession(conninfo: url)
-    let reports = try ["first", "last"].map { name in
-      try PostgresSession(conninfo: url, applicationName: "report of \(name)")
+    try await observer.waitUntilSleeping(pid)
+    let error = await #expect(throws: MigrationError.self) {
+      try await Migrations.apply(session: session, steps: steps)
     }
-    // The first and the last day that the migration locks.
-    var pids: [String] = []
-    for (report, order) in zip(reports, ["asc", "desc"]) {
-      let day = try await observer.value(
-        """
-        select relid::regclass from pg_partition_tree('ridepulse.ledger') where isleaf
-        order by relid::oid \(order) limit 1
-        """)
-      let pid = try await report.value("select pg_backend_pid()") ?? ""
-      _ = report.begin("select pg_sleep(60), (select count(*) from \(day ?? ""))")
-      try await observer.waitUntilSleeping(pid)
-      pids.append(pid)
-    }
-    let migrating = Task { () async -> MigrationError? in
-      do throws(MigrationError) {
-        _ = try await Migrations.apply(session: session)
-        return nil
-      } catch {
-        return error
-      }
-    }
-    try await observer.wait(
-      until: """
-        select count(*) from pg_locks where not granted and mode = 'AccessExclusiveLock'
-          and database = (select oid from pg_database where datname = current_database())
-        """, is: "1")
-    // Neither holds its lock for 2 s of the wait, and both together do.
-    for pid in pids {
-      try await Task.sleep(for: .milliseconds(1500))  // poll: how long a lock is held is tested
-      _ = try await observer.value("select pg_cancel_backend($1::int)", [pid])
-    }
-    let error = await migrating.value
-    guard case .locked("0022_search", let holders)? = error else {
+    guard case .locked("9999_locking", let holders)? = error else {
       Issue.record("got \(String(describing: error))")
       return
     }
-    // On a busy machine the migration may give up before the first one has ended.
-    #expect(holders.map(\.name).last == "report of last")
+    #expect(holders.map(\.name) == ["a report"])
     let text = error?.description ?? ""
     #expect(text.contains("Run ridepulse migrate again when it has ended"), "\(text)")
-    #expect(text.hasSuffix("process \(pids[1]) (report of last)"), "\(text)")
-    #expect(try await observer.value("select to_regclass('ridepulse.revisions')") == nil)
-    let again = try PostgresSession(conninfo: url)
-    #expect(try await Migrations.apply(session: again).last?.outcome == .applied)
-    for session in reports + [observer, again] { await session.close() }
+    #expect(text.hasSuffix("process \(pid) (a report)"), "\(text)")
+    #expect(try await observer.value("select to_regclass('ridepulse.later')") == nil)
+    _ = try await observer.value("select pg_cancel_backend($1::int)", [pid])
+    let again = try await Migrations.apply(session: session, steps: steps)
+    #expect(again.last?.outcome == .applied)
+    for session in [report, observer] { await session.close() }
   }
 
   @Test func `a user who may not create schemas uses one that was made`() async throws {

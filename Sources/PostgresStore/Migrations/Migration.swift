@@ -50,8 +50,9 @@ extension MigrationError: CustomStringConvertible {
         + "show: create database NAME encoding 'UTF8' template template0, and copy it there with "
         + "pg_dump and pg_restore"
     case .edited(let names):
-      "\(names.joined(separator: ", ")) was applied with another text: a file that has landed "
-        + "must not change; restore it and put the change into a new one"
+      "\(names.joined(separator: ", ")) was applied with another text. If a build before the first "
+        + "release did, create a new database; otherwise restore the file, because a file that has "
+        + "landed must not change, and put the change into a new one"
     case .unknown(let names):
       "the database was migrated by a program of another line, with "
         + "\(names.joined(separator: ", ")): deploy the program that applied them"

@@ -12,7 +12,7 @@ import TestSupport
     _ = try await Migrations.apply(session: session, steps: Array(Migrations.all.prefix(4)))
     let environment = DoctorTests.nowhere.merging(["DATABASE_URL": conninfo]) { $1 }
     let old = try Checkup(environment)
-    old.expect("schema", "failure", "it lacks 0005_ledger, 0006_channels")
+    old.expect("schema", "failure", "it lacks 0005_retention, 0006_record")
     old.expect("schema", "failure", "ridepulse migrate")
     _ = try await Migrations.apply(session: session)
     try Checkup(environment).expect("schema", "ok")

@@ -1,4 +1,4 @@
--- The triggers on rides and events.
+-- The triggers on rides, participants and events.
 
 create function ridepulse.ride_stamped() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -17,7 +17,8 @@ when (old.* is distinct from new.* and old.updated_at is not distinct from new.u
 execute function ridepulse.ride_stamped();
 
 create function ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) returns jsonb
-language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on as $$
 begin
   if (old.customer_id is null or old.customer_id is not distinct from new.customer_id)
      and (old.driver_id is null or old.driver_id is not distinct from new.driver_id)
@@ -98,6 +99,85 @@ create trigger changed after update on ridepulse.rides for each row
 when (old.* is distinct from new.*
       and current_setting('ridepulse.silent', true) is distinct from 'on')
 execute function ridepulse.ride_changed();
+
+create function ridepulse.rides_removed() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if tg_relid <> 'ridepulse.rides'::regclass then
+    raise exception 'ridepulse.rides_removed serves ridepulse.rides alone, not %',
+      tg_relid::regclass using errcode = 'insufficient_privilege';
+  end if;
+  delete from ridepulse.participants p where p.ride_id in (select g.id from gone g);
+  delete from ridepulse.unread_rides u where u.ride_id in (select g.id from gone g);
+  return null;
+end
+$$;
+
+comment on function ridepulse.rides_removed() is
+  'Trigger function: deletes the participants and the marks of deleted rides. Errors: 42501 on any '
+  'table other than ridepulse.rides.';
+
+create trigger removed after delete on ridepulse.rides referencing old table as gone
+for each statement execute function ridepulse.rides_removed();
+
+create function ridepulse.participant_checked() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  -- Must precede any use of the row, whose types would belong to the owner of the other table.
+  if tg_relid <> 'ridepulse.participants'::regclass then
+    raise exception 'ridepulse.participant_checked serves ridepulse.participants alone, not %',
+      tg_relid::regclass using errcode = 'insufficient_privilege';
+  end if;
+  perform ridepulse.check_text('participants', 'ride_id', new.ride_id),
+    ridepulse.check_app('participants', new.app),
+    ridepulse.check_text('participants', 'owner_id', new.owner_id);
+  if not exists (select from ridepulse.rides r where r.id = new.ride_id) then
+    raise exception 'ridepulse.participants names a ride that does not exist'
+      using errcode = 'invalid_parameter_value',
+            hint = 'Insert the ride first, in the same transaction if you like.';
+  elsif (select count(*) from (
+      select from ridepulse.participants p where p.ride_id = new.ride_id limit 1000) known) >= 1000
+  then
+    raise exception 'the ride has 1000 participants, the most that are allowed'
+      using errcode = 'invalid_parameter_value',
+            hint = 'Name those whom an event concerns in its data, or emit an event for each.';
+  end if;
+  return new;
+end
+$$;
+
+comment on function ridepulse.participant_checked() is
+  'Trigger function: refuses a participant of an unknown ride or app, and the 1001st of a ride. '
+  'Errors: 22023; 42501 on any table other than ridepulse.participants.';
+
+create trigger checked before insert or update on ridepulse.participants for each row
+execute function ridepulse.participant_checked();
+
+-- Who takes part later receives what fires from then on, so an insert emits nothing. A card of one
+-- who takes part no longer must end.
+create function ridepulse.participant_removed() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if tg_relid <> 'ridepulse.participants'::regclass then
+    raise exception 'ridepulse.participant_removed serves ridepulse.participants alone, not %',
+      tg_relid::regclass using errcode = 'insufficient_privilege';
+  end if;
+  insert into ridepulse.events (ride_id, event, data)
+  select old.ride_id, 'card_ended', '{}'
+  where exists (
+    select from ridepulse.live_activities a
+    where a.app = old.app and a.owner_id = old.owner_id and a.ride_id = old.ride_id
+      and a.ended_at is null);
+  return null;
+end
+$$;
+
+comment on function ridepulse.participant_removed() is
+  'Trigger function: makes the ride of a removed participant who has a live card due. Errors: 42501 '
+  'on any table other than ridepulse.participants.';
+
+create trigger removed after delete or update on ridepulse.participants for each row
+execute function ridepulse.participant_removed();
 
 -- NOTIFY takes a lock for which all committing transactions compete. It is therefore sent only
 -- while a node sleeps, once for each transaction, and as late as possible: a node claims once more

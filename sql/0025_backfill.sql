@@ -1,4 +1,89 @@
--- The batches of a backfill, and when a table was last backfilled. See 0012_backfill.sql.
+-- Copies the live rows of an attached table, in batches: `ridepulse backfill` and `serve` use it.
+-- Reasons: docs/decisions/0030-backfill.md and 0073-backfill-as-owner.md.
+--
+-- The functions that read the table run with their caller's rights, and only for a role whose rights
+-- the table's owner has, too: reading may run code of the owner in more ways than can be listed. The
+-- others read and write rides. Writers of the table go on meanwhile: the triggers copy what they
+-- change.
+
+create function ridepulse.lock_to_read("table" regclass) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  part record;
+begin
+  -- Under this lock, which the partitions get, too, neither kind nor owner can change.
+  execute format('lock table %s in access share mode', "table");
+  for part in
+    with recursive parts (id) as (
+      select "table"::oid union
+      select i.inhrelid from parts p join pg_inherits i on i.inhparent = p.id)
+    select c.oid::regclass as name, c.relkind, c.relowner::regrole as owner, r.role, a.rolsuper
+    from parts p join pg_class c on c.oid = p.id
+    -- Code of the owner could end a SET ROLE: the role of the login counts as well.
+    left join lateral (
+      select u.role from unnest(array[session_user, current_user]) u (role)
+      where not pg_has_role(c.relowner, u.role, 'usage') limit 1) r on true
+    left join pg_roles a on a.rolname = r.role
+    where c.relkind not in ('r', 'p') or r.role is not null
+    order by c.oid <> "table", c.oid
+  loop
+    if part.relkind not in ('r', 'p') then
+      raise exception '% is not a table', part.name
+        using errcode = 'wrong_object_type',
+              hint = 'A backfill reads no view and no foreign table, nor partitions of that kind.';
+    end if;
+    raise exception 'role % may not read %: its owner % lacks rights of that role', part.role,
+        part.name, part.owner
+      using errcode = 'insufficient_privilege',
+            hint = format('As %s: ridepulse backfill %s.', part.owner, "table")
+              || case when part.rolsuper then '' else format(
+                ' Or, if that owner may do all that the role may: grant %I to %s;', part.role,
+                part.owner) end;
+  end loop;
+end
+$$;
+
+comment on function ridepulse.lock_to_read(regclass) is
+  'Locks a table and its partitions against changes of their definition, and refuses to read them '
+  'if an owner of them lacks rights of the caller: reading may run code of the owner. Errors: '
+  '42501; 42809 if one of them is not a table.';
+
+-- allows_owner_code has no effect any more: programs of the version before pass it.
+create function ridepulse.find_live_rows(
+  "table" regclass, active text[], allows_owner_code boolean default true
+)
+returns table (ride_id text, key jsonb, version text)
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  plan record;
+  rides text[];
+  versions text[];
+  raw_ids text[];
+  ids text[];
+  keys jsonb[];
+begin
+  perform ridepulse.lock_to_read("table");
+  select * into plan from ridepulse.backfill_plan("table", active);
+  -- Precedes the reading of the table: a ride whose version is still the same at the end has not
+  -- been changed by a row that this reading missed.
+  select array_agg(l.ride_id), array_agg(l.version), array_agg(l.raw_id)
+  into rides, versions, raw_ids
+  from ridepulse.live_rides("table", active) l;
+  execute plan.find into ids, keys
+    using plan.states, array(select r from unnest(raw_ids) r where r is not null);
+  return query
+    select plan.prefix || f.id, f.key, null::text from unnest(ids, keys) f (id, key)
+    where f.id <> ''
+    union all
+    select r.id, null, r.version from unnest(rides, versions) r (id, version)
+    where not exists (select from unnest(ids) f (id) where plan.prefix || f.id = r.id);
+end
+$$;
+
+comment on function ridepulse.find_live_rows(regclass, text[], boolean) is
+  'Returns the live rows of an attached table and the rows of its live rides, by their keys; and '
+  'live rides without a row, whose key is null. active: the active states. allows_owner_code has '
+  'no effect. Errors: those of ridepulse.lock_to_read and ridepulse.backfill_plan.';
 
 create function ridepulse.lock_rides(relation regclass, ids text[]) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -81,8 +166,8 @@ begin
     raise exception 'a transaction that removes rows of % is open', "table"
       using errcode = 'lock_not_available';
   end if;
-  execute format('lock table %s in access share mode', "table");
-  execute (ridepulse.backfill_plan("table", active, allows_owner_code)).read into changes using (
+  perform ridepulse.lock_to_read("table");
+  execute (ridepulse.backfill_plan("table", active)).read into changes using (
     select coalesce(jsonb_agg(r -> 1), '[]')
     from jsonb_array_elements(rows) r where r -> 1 <> 'null');
   return query select * from ridepulse.store_batch("table", active, changes, (
@@ -93,8 +178,9 @@ $$;
 
 comment on function ridepulse.backfill_batch(regclass, text[], jsonb, boolean) is
   'Reads rows of an attached table once more and stores them as rides, without a push. rows: '
-  'arrays of ride ID, key and version, as ridepulse.find_live_rows returns them. Errors: 55P03 if '
-  'it would have to wait for a writer; those of ridepulse.backfill_plan.';
+  'arrays of ride ID, key and version, as ridepulse.find_live_rows returns them. allows_owner_code '
+  'has no effect. Errors: 55P03 if it would have to wait for a writer; those of '
+  'ridepulse.lock_to_read and ridepulse.backfill_plan.';
 
 create function ridepulse.record_unread_row(
   relation regclass, source jsonb, state text, message text

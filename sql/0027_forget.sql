@@ -13,22 +13,30 @@ begin
   p.keys := case when p.app is not null then array[p.app || '_id', p.app, 'owner'] end;
   select coalesce(array_agg(d.id), '{}'), coalesce(array_agg(d.token), '{}'),
     coalesce(array_agg(ridepulse.legacy_ride(d.app, d.token)), '{}')
+      || coalesce(array_agg(ridepulse.raw_ride('push', d.app, d.token)), '{}')
   into p.phones, tokens, p.legacy
   from ridepulse.devices d where d.app = any (p.apps) and d.owner_id = p.owner_id;
   select coalesce(array_agg(a.id), '{}'), tokens || coalesce(array_agg(a.token), '{}'),
-    coalesce(array_agg(a.ride_id), '{}')
-  into p.cards, tokens, p.scope
+    coalesce(array_agg(a.ride_id), '{}'),
+    p.legacy || coalesce(array_agg(ridepulse.raw_ride('push', a.app, a.token)), '{}')
+  into p.cards, tokens, p.scope, p.legacy
   from ridepulse.live_activities a where a.app = any (p.apps) and a.owner_id = p.owner_id;
-  select coalesce(array_agg(t.id), '{}'), tokens || coalesce(array_agg(t.token), '{}')
-  into p.starts, tokens
+  select coalesce(array_agg(t.id), '{}'), tokens || coalesce(array_agg(t.token), '{}'),
+    p.legacy || coalesce(array_agg(ridepulse.raw_ride('push', t.app, t.token)), '{}')
+  into p.starts, tokens, p.legacy
   from ridepulse.push_to_start_tokens t where t.app = any (p.apps) and t.owner_id = p.owner_id;
   p.suffixes := array(select distinct right(t, 6) from unnest(tokens) t);
   select coalesce(array_agg(r.id), '{}'), coalesce(array_agg(a.app), '{}') into p.rides, p.roles
   from ridepulse.rides r, unnest(p.apps) a (app)
   where p.owner_id = case a.app when 'customer' then r.customer_id when 'driver' then r.driver_id
                        else r.attributes ->> (a.app || '_id') end;
+  p.legacy := p.legacy
+    || array(select ridepulse.raw_ride('person', a.app, p.owner_id) from unnest(p.apps) a (app));
   p.scope := array(
     select unnest(p.scope) union select unnest(p.rides) union select unnest(p.legacy)
+    union
+    select t.ride_id from ridepulse.participants t
+    where t.owner_id = p.owner_id and t.app = any (p.apps)
     union
     select a.ride_id from ridepulse.agenda a where ridepulse.json_contains(a.memo::text, p.owner_id)
     union
@@ -198,7 +206,8 @@ begin
     or o.kind = 'start' and o.token_id = any (p.starts);
   get diagnostics rows = row_count;
   counts := counts || jsonb_build_object('token_outcomes', rows);
-  foreach name in array array['devices', 'live_activities', 'push_to_start_tokens', 'contacts'] loop
+  foreach name in array array['devices', 'live_activities', 'push_to_start_tokens', 'contacts',
+                              'installation_contacts', 'preferences', 'permits'] loop
     execute format('delete from ridepulse.%I where app = any ($1) and owner_id = $2', name)
       using p.apps, p.owner_id;
     get diagnostics rows = row_count;
@@ -215,30 +224,35 @@ end
 $$;
 
 comment on function ridepulse.forget_tokens(ridepulse.erasure) is
-  'Deletes a person''s phones, cards, start tokens and contacts, what APNs answered about them, '
-  'and stored answers to API calls; returns counts by table.';
+  'Deletes a person''s phones, cards, start tokens, contacts, preferences and permits, what APNs '
+  'answered about them, and stored answers to API calls; returns counts by table.';
 
-create function ridepulse.sign_out(owner_id text, app text default null) returns bigint
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+create function ridepulse.forget_recorded(p ridepulse.erasure) returns bigint
+language plpgsql set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
 declare
-  apps constant text[] := array(select ridepulse.owner_apps(sign_out.owner_id, sign_out.app));
-  phones bigint;
+  id constant jsonb := to_jsonb(p.owner_id);
+  -- An ID that is a number may be in attributes and data without quotes.
+  number constant jsonb := case when p.owner_id ~ '^(0|-?[1-9]\d{0,17})$'
+    then p.owner_id::jsonb else id end;
+  rows bigint;
 begin
-  update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'signed_out'
-  where d.app = any (apps) and d.owner_id = sign_out.owner_id and d.disabled_at is null;
-  get diagnostics phones = row_count;
-  perform ridepulse.withdraw(a, sign_out.owner_id, null) from unnest(apps) a;
-  return phones;
+  -- json_contains also finds a short ID within other words, and then the values are compared.
+  delete from ridepulse.recorded r
+  where r.ride_id = any (p.scope) or ridepulse.json_contains(r.pass::text, p.owner_id)
+    and (length(p.owner_id) >= 8
+      or jsonb_path_exists(r.pass, '$.** ? (@ == $id || @ == $number)',
+        jsonb_build_object('id', id, 'number', number)));
+  get diagnostics rows = row_count;
+  return rows;
 end
 $$;
 
-comment on function ridepulse.sign_out(text, text) is
-  'Signs all phones of a person out, and withdraws all cards and start tokens; returns how many '
-  'phones. app: only in that app; null means in all.';
+comment on function ridepulse.forget_recorded(ridepulse.erasure) is
+  'Deletes the recorded passes that may name a person; returns how many.';
 
 create function ridepulse.forget(owner_id text, app text default null) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set lock_timeout = '5s' as $$
+set lock_timeout = '5s' set standard_conforming_strings = on as $$
 declare
   p ridepulse.erasure;
   counts jsonb;
@@ -265,11 +279,19 @@ begin
           select from jsonb_each(
             case jsonb_typeof(r.attributes) when 'object' then r.attributes else '{}' end) m
           where m.key like '%\_id' and m.value <> 'null' and m.value #>> '{}' <> p.owner_id)
+        and not exists (
+          select from ridepulse.participants t
+          where t.ride_id = r.id and not (t.owner_id = p.owner_id and t.app = any (p.apps)))
       or not exists (select from ridepulse.agenda a where a.ride_id = r.id)
         and not exists (select from ridepulse.events e where e.ride_id = r.id)));
-  counts := ridepulse.forget_tokens(p) || jsonb_build_object(
+  counts := ridepulse.forget_tokens(p);
+  delete from ridepulse.participants t
+  where t.ride_id = any (p.gone) or t.owner_id = p.owner_id and t.app = any (p.apps);
+  get diagnostics rows = row_count;
+  counts := counts || jsonb_build_object('participants', rows,
     'rides', ridepulse.forget_rides(p), 'events', ridepulse.forget_events(p),
-    'agenda', ridepulse.forget_agenda(p), 'ledger', ridepulse.forget_ledger(p));
+    'agenda', ridepulse.forget_agenda(p), 'ledger', ridepulse.forget_ledger(p),
+    'recorded', ridepulse.forget_recorded(p));
   -- Last, because writers of attached tables leave problems unrecorded while these rows are held.
   update ridepulse.watch_errors e set row_id = null, detail = null
   where ridepulse.names_person(e.row_id, p) or ridepulse.names_person(e.detail, p)

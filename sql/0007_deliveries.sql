@@ -6,13 +6,13 @@ create table ridepulse.settings (
   notify_deliveries boolean not null default false
 );
 
-insert into ridepulse.settings default values;
-
 comment on table ridepulse.settings is 'One row: what settlements do besides writing the ledger.';
 comment on column ridepulse.settings.is_only is 'Always true: the primary key of the only row.';
 comment on column ridepulse.settings.notify_deliveries is
   'Whether a settlement with a verdict notifies the channel ridepulse_deliveries. NOTIFY lets only '
   'one transaction commit at a time.';
+
+insert into ridepulse.settings default values;
 
 -- Numbers of transactions mean something on one server and one timeline of its log only.
 create function ridepulse.log_place() returns text
@@ -113,11 +113,11 @@ create function ridepulse.deliveries_after(cursor text default null, max integer
 returns table (
   next text, ride_id text, event text, rule text, app text, push_type text, status text,
   reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamptz,
-  finished_at timestamptz, token_suffix text
+  finished_at timestamptz, token_suffix text, seen_at timestamptz, apns_unique_id text
 )
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
-set plan_cache_mode = force_custom_plan as $$
+set plan_cache_mode = force_custom_plan set standard_conforming_strings = on as $$
 declare
   place constant text := ridepulse.log_place();
   limits record;
@@ -157,7 +157,8 @@ begin
     select place || '.' || l.settled_xid || '.' || l.apns_id, l.ride_id, l.event, l.rule, l.app,
       l.push_type, l.status, l.reason, l.attempts,
       case when l.attempts > 0 then l.apns_id end, l.collapse_id, l.created_at, l.finished_at,
-      l.token_suffix
+      l.token_suffix,
+      (select r.seen_at from ridepulse.receipts r where r.apns_id = l.apns_id), l.apns_unique_id
     from ridepulse.ledger l
     where (l.settled_xid, l.apns_id) > (last_xid, last_id) and l.settled_xid < limits.horizon
       and l.status <> 'pending'

@@ -1,9 +1,10 @@
--- What ridepulse.forget (0016_forget.sql) needs to remove a person from JSON. See docs/privacy.md and
+-- What ridepulse.forget needs to remove a person from JSON. See docs/privacy.md and
 -- docs/decisions/0037-forget.md.
 
 -- How often a text was quoted changes only the number of its backslashes.
 create function ridepulse.json_contains(json text, owner_id text) returns boolean
-language sql immutable set search_path = pg_catalog, pg_temp as $$
+language sql immutable set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on as $$
   select coalesce(strpos(replace($1, '\', ''),
     replace(trim(both '"' from to_jsonb($2)::text), '\', '')) > 0, false)
 $$;
@@ -13,7 +14,8 @@ comment on function ridepulse.json_contains(text, text) is
 
 -- Stands for an erased person in stored events, where null would mean another person.
 create function ridepulse.scrub(value jsonb, owner_id text, keys text[]) returns jsonb
-language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on as $$
 declare
   erased constant jsonb := '"(erased)"';
   inner_value jsonb;
@@ -90,14 +92,16 @@ comment on column ridepulse.erasure.starts is 'IDs in push_to_start_tokens.';
 comment on column ridepulse.erasure.suffixes is 'The last six digits of all these tokens.';
 comment on column ridepulse.erasure.rides is 'Rides that name the person.';
 comment on column ridepulse.erasure.roles is 'The app by which each of these rides does.';
-comment on column ridepulse.erasure.legacy is 'Pseudo rides of the phones.';
+comment on column ridepulse.erasure.legacy is
+  'Pseudo rides of the person, of the phones, of cards and of start tokens.';
 comment on column ridepulse.erasure.gone is 'Rides to delete.';
 comment on column ridepulse.erasure.scope is
   'All rides whose memo, events or ledger rows may name the person.';
 
 -- The row of a ride as it was: its texts are for the person alone, its IDs are for others too.
 create function ridepulse.scrub_former(former jsonb, person ridepulse.erasure) returns jsonb
-language sql immutable set search_path = pg_catalog, pg_temp as $$
+language sql immutable set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on as $$
   select ridepulse.scrub(
     case when exists (
         select from unnest(person.apps) a (app)
@@ -169,26 +173,11 @@ comment on function ridepulse.is_push_to(ridepulse.erasure, jsonb) is
   'Returns whether a memo''s ledger entry is of a push to the person.';
 
 create function ridepulse.names_person(text text, person ridepulse.erasure) returns boolean
-language sql immutable set search_path = pg_catalog, pg_temp as $$
+language sql immutable set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on as $$
   select coalesce(text ~ ('(^|[^[:alnum:]])'
     || regexp_replace(person.owner_id, '([^[:alnum:]])', '\\\1', 'g') || '($|[^[:alnum:]])'), false)
 $$;
 
 comment on function ridepulse.names_person(text, ridepulse.erasure) is
   'Returns whether a text contains the person''s ID as a word.';
-
-create function ridepulse.owner_apps(owner_id text, app text) returns setof text
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select $2 where $2 is not null
-  union
-  select a.app from (
-    select 'customer' as app union select 'driver' union select s.app from ridepulse.apps s
-    union select d.app from ridepulse.devices d where d.owner_id = $1
-    union select c.app from ridepulse.live_activities c where c.owner_id = $1
-    union select t.app from ridepulse.push_to_start_tokens t where t.owner_id = $1
-    union select k.app from ridepulse.contacts k where k.owner_id = $1) a
-  where $2 is null
-$$;
-
-comment on function ridepulse.owner_apps(text, text) is
-  'Returns the apps in which an owner ID names the person to erase: app, or all if it is null.';

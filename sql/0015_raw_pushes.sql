@@ -10,8 +10,8 @@ language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 $$;
 
 comment on function ridepulse.raw_ride(text, text, text) is
-  'Returns the ID of the pseudo ride of raw pushes to an address. kind: push or broadcast. address: '
-  'the token in lower-case hexadecimal, or the channel''s ID.';
+  'Returns the ID of the pseudo ride of an address or a person. kind: push, broadcast or person. '
+  'address: the token in lower-case hexadecimal, the channel''s ID, or the owner''s ID.';
 
 -- The messages quote no payload: it may be for one person only.
 create function ridepulse.check_payload(function_name text, payload json, max_bytes integer)
@@ -89,7 +89,8 @@ comment on function ridepulse.check_push_type(text, text, integer) is
   'function_name is for the message. Errors: 22023.';
 
 create function ridepulse.check_collapse_id(function_name text, collapse_id text) returns void
-language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on as $$
 begin
   if octet_length(collapse_id) not between 1 and 64 or collapse_id ~ '[\u0001-\u001F\u007F]'
      or collapse_id <> btrim(collapse_id, ' ') then
@@ -143,9 +144,6 @@ comment on function ridepulse.push(text, text, json, text, integer, interval, te
   'production or sandbox; null means that of the phone or the service. collapse_id: a later push '
   'with the same one replaces it. Errors: 22023 for an argument that is not what the function takes.';
 
--- For the lookup of a channel by its ID alone, which Apple gives only once.
-create index channels_by_channel_id on ridepulse.channels (channel_id) where channel_id is not null;
-
 -- A channel without storage accepts only pushes that are never stored.
 create function ridepulse.broadcast(
   app text, channel_id text, payload json, expires interval default '1 hour',
@@ -184,115 +182,3 @@ comment on function ridepulse.broadcast(text, text, json, interval, integer) is
   'ridepulse.channels or not. payload: a JSON object, sent byte for byte. expires: how long it is '
   'valid, up to 8 hours; 0 means that APNs never stores it. priority: 10, 5, 1; null means 10. '
   'Errors: 22023 for an argument that is not what the function takes.';
-
-comment on column ridepulse.erasure.legacy is
-  'Pseudo rides of the phones, cards and start tokens: of legacy senders, and of raw pushes.';
-
--- Reads whole tables, and locks nothing.
-create or replace function ridepulse.find_person(owner_id text, app text) returns ridepulse.erasure
-language plpgsql stable set search_path = pg_catalog, pg_temp as $$
-declare
-  p ridepulse.erasure;
-  tokens text[];
-begin
-  p.owner_id := find_person.owner_id;
-  p.app := find_person.app;
-  p.apps := array(select ridepulse.owner_apps(p.owner_id, p.app));
-  p.keys := case when p.app is not null then array[p.app || '_id', p.app, 'owner'] end;
-  select coalesce(array_agg(d.id), '{}'), coalesce(array_agg(d.token), '{}'),
-    coalesce(array_agg(ridepulse.legacy_ride(d.app, d.token)), '{}')
-      || coalesce(array_agg(ridepulse.raw_ride('push', d.app, d.token)), '{}')
-  into p.phones, tokens, p.legacy
-  from ridepulse.devices d where d.app = any (p.apps) and d.owner_id = p.owner_id;
-  select coalesce(array_agg(a.id), '{}'), tokens || coalesce(array_agg(a.token), '{}'),
-    coalesce(array_agg(a.ride_id), '{}'),
-    p.legacy || coalesce(array_agg(ridepulse.raw_ride('push', a.app, a.token)), '{}')
-  into p.cards, tokens, p.scope, p.legacy
-  from ridepulse.live_activities a where a.app = any (p.apps) and a.owner_id = p.owner_id;
-  select coalesce(array_agg(t.id), '{}'), tokens || coalesce(array_agg(t.token), '{}'),
-    p.legacy || coalesce(array_agg(ridepulse.raw_ride('push', t.app, t.token)), '{}')
-  into p.starts, tokens, p.legacy
-  from ridepulse.push_to_start_tokens t where t.app = any (p.apps) and t.owner_id = p.owner_id;
-  p.suffixes := array(select distinct right(t, 6) from unnest(tokens) t);
-  select coalesce(array_agg(r.id), '{}'), coalesce(array_agg(a.app), '{}') into p.rides, p.roles
-  from ridepulse.rides r, unnest(p.apps) a (app)
-  where p.owner_id = case a.app when 'customer' then r.customer_id when 'driver' then r.driver_id
-                       else r.attributes ->> (a.app || '_id') end;
-  p.scope := array(
-    select unnest(p.scope) union select unnest(p.rides) union select unnest(p.legacy)
-    union
-    select a.ride_id from ridepulse.agenda a where ridepulse.json_contains(a.memo::text, p.owner_id)
-    union
-    select e.ride_id from ridepulse.events e where ridepulse.event_names(e, p));
-  return p;
-end
-$$;
-
-comment on function ridepulse.find_person(text, text) is
-  'Finds all rows that name a person. app: null means in any app.';
-
-create or replace function ridepulse.answer(call text, arguments jsonb, out status integer, out body text)
-language plpgsql set search_path = pg_catalog, pg_temp as $$
-declare
-  a constant jsonb := arguments;
-  suffix constant text := right(lower(a ->> 'token'), 6);
-  is_new boolean;
-  answer jsonb;
-begin
-  status := 200;
-  case call
-    when 'events' then
-      status := 201;
-      answer := jsonb_build_object('event_id',
-        ridepulse.emit(a ->> 'event', a ->> 'ride_id', coalesce(a -> 'data', '{}')));
-    when 'devices' then
-      perform ridepulse.register_device(a ->> 'app', a ->> 'owner_id', a ->> 'token',
-        a ->> 'environment', a ->> 'installation_id', a ->> 'locale');
-      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
-        'token_suffix', suffix);
-    when 'live-activities' then
-      perform ridepulse.register_live_activity(a ->> 'ride_id', a ->> 'app', a ->> 'owner_id',
-        a ->> 'token', a ->> 'activity_id', a ->> 'environment', (a ->> 'frequent')::boolean,
-        a ->> 'installation_id');
-      answer := jsonb_build_object('ride_id', a -> 'ride_id', 'app', a -> 'app',
-        'activity_id', a -> 'activity_id', 'token_suffix', suffix);
-    when 'push-to-start' then
-      perform ridepulse.register_push_to_start(a ->> 'app', a ->> 'owner_id', a ->> 'token',
-        a ->> 'attributes_type', a ->> 'environment', a ->> 'installation_id');
-      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
-        'attributes_type', a -> 'attributes_type', 'token_suffix', suffix);
-    when 'contact' then
-      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
-        'contacted_at', to_char(ridepulse.contact(a ->> 'app', a ->> 'owner_id')
-          at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'));
-    when 'rides' then
-      is_new := ridepulse.put_ride(a);
-      status := case when is_new then 201 else 200 end;
-      answer := jsonb_build_object('id', a -> 'id', 'created', is_new);
-    when 'delete-device' then
-      answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
-        'withdrawn', ridepulse.unregister_device(a ->> 'app', a ->> 'token'));
-    when 'delete-live-activity' then
-      answer := jsonb_build_object('app', a -> 'app', 'activity_id', a -> 'activity_id',
-        'withdrawn', ridepulse.end_live_activity(a ->> 'app', a ->> 'activity_id'));
-    when 'delete-push-to-start' then
-      answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
-        'withdrawn', ridepulse.unregister_push_to_start(a ->> 'app', a ->> 'token'));
-    when 'push' then
-      status := 201;
-      answer := jsonb_build_object('apns_id', case when a ? 'channel'
-        then ridepulse.broadcast(a ->> 'app', a ->> 'channel', (a ->> 'payload')::json,
-          make_interval(secs => (a ->> 'expires')::double precision), (a ->> 'priority')::integer)
-        else ridepulse.push(a ->> 'app', a ->> 'token', (a ->> 'payload')::json,
-          coalesce(a ->> 'push_type', 'alert'), (a ->> 'priority')::integer,
-          make_interval(secs => (a ->> 'expires')::double precision), a ->> 'environment',
-          a ->> 'collapse_id') end);
-  end case;
-  body := answer::text;
-end
-$$;
-
-comment on function ridepulse.answer(text, jsonb) is
-  'Executes an API call and returns the HTTP status and body of its answer. call: its name in the '
-  'service. arguments: the fields of path and body, which the service has validated. Errors: those '
-  'of the called function.';

@@ -39,13 +39,6 @@ comment on column ridepulse.pinned_apps.environment is
   'The environment of phones that name none, APNS_SANDBOX.';
 comment on column ridepulse.pinned_apps.pinned_at is 'When the app was pinned.';
 
-comment on column ridepulse.agenda.node is
-  'The claim that holds the ride; null once the ride is released. Its first 18 characters are those '
-  'of the node. A settlement of any other claim is refused.';
-comment on column ridepulse.agenda.fence is
-  'Fencing token of the last claim. A settlement with any other one is refused. A failover may give '
-  'one out twice; the claim in node is unique even then.';
-
 -- These functions are part of each claim. PL/pgSQL keeps their plans, SQL functions do not.
 create function ridepulse.server_place(out system_identifier bigint, out timeline integer)
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
@@ -158,7 +151,7 @@ comment on function ridepulse.pin() is
   'after hold. Stop services with other bundle IDs or environments first.';
 
 create function ridepulse.hold(reason text) returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
 begin
   if reason is null or reason !~ '\S' then
     raise exception 'ridepulse.hold needs a reason' using errcode = 'invalid_parameter_value',

@@ -35,15 +35,15 @@ create unique index channels_by_id on ridepulse.channels (bundle_id, environment
 -- the lost one.
 create unique index channels_by_ride on ridepulse.channels (ride_id, app, environment)
   where ride_id is not null and ended_at is null and unanswered_at is null;
-
 create index channels_of_ride on ridepulse.channels (ride_id, app, environment, id)
   where ride_id is not null;
-
 create index channels_to_delete on ridepulse.channels (ended_at)
   where ended_reason in ('ended', 'expired') and deleted_at is null;
-
 create index channels_to_report on ridepulse.channels (id)
   where channel_id is not null and ride_id is not null and ended_at is null and reported_at is null;
+
+-- For the lookup of a channel by its ID alone, which Apple gives only once.
+create index channels_by_channel_id on ridepulse.channels (channel_id) where channel_id is not null;
 
 comment on table ridepulse.channels is 'Attempts to create a channel, one row for each.';
 comment on column ridepulse.channels.id is 'The key of the channel in token_outcomes.';

@@ -41,13 +41,27 @@ begin
     attributes = excluded.attributes
   -- Only an updated row has a transaction there, that of its lock.
   returning xmax = 0 into is_new;
+  if ride ? 'participants' then
+    delete from ridepulse.participants p
+    where p.ride_id = ride ->> 'id' and not exists (
+      select from jsonb_to_recordset(ride -> 'participants') as n (app text, owner_id text)
+      where n.app = p.app and n.owner_id = p.owner_id);
+    -- Those who are there already would count twice in the trigger that limits them.
+    insert into ridepulse.participants (ride_id, app, owner_id)
+    select distinct ride ->> 'id', n.app, n.owner_id
+    from jsonb_to_recordset(ride -> 'participants') as n (app text, owner_id text)
+    where not exists (
+      select from ridepulse.participants p
+      where p.ride_id = ride ->> 'id' and p.app = n.app and p.owner_id = n.owner_id);
+  end if;
   return is_new;
 end
 $$;
 
 comment on function ridepulse.put_ride(jsonb) is
   'Inserts or replaces a ride, whose triggers emit its events; returns whether it is new. ride: the '
-  'columns as members, and the ID; a missing one has its default.';
+  'columns as members, and the ID; a missing one has its default. participants: a list of objects '
+  'with app and owner_id, the ride''s further people from then on; if it is missing, they stay.';
 
 create function ridepulse.answer(call text, arguments jsonb, out status integer, out body text)
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -81,8 +95,16 @@ begin
         'attributes_type', a -> 'attributes_type', 'token_suffix', suffix);
     when 'contact' then
       answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
-        'contacted_at', to_char(ridepulse.contact(a ->> 'app', a ->> 'owner_id')
+        'contacted_at', to_char(ridepulse.contact(a ->> 'app', a ->> 'owner_id', a ->> 'installation_id')
           at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'));
+    when 'preferences' then
+      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
+        'topic', a -> 'topic', 'allowed', a -> 'allowed',
+        'changed', ridepulse.set_preference(a ->> 'app', a ->> 'owner_id', a ->> 'topic',
+          (a ->> 'allowed')::boolean));
+    when 'seen' then
+      perform ridepulse.seen((a ->> 'apns_id')::uuid);
+      status := 204;
     when 'rides' then
       is_new := ridepulse.put_ride(a);
       status := case when is_new then 201 else 200 end;
@@ -96,8 +118,17 @@ begin
     when 'delete-push-to-start' then
       answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
         'withdrawn', ridepulse.unregister_push_to_start(a ->> 'app', a ->> 'token'));
+    when 'push' then
+      status := 201;
+      answer := jsonb_build_object('apns_id', case when a ? 'channel'
+        then ridepulse.broadcast(a ->> 'app', a ->> 'channel', (a ->> 'payload')::json,
+          make_interval(secs => (a ->> 'expires')::double precision), (a ->> 'priority')::integer)
+        else ridepulse.push(a ->> 'app', a ->> 'token', (a ->> 'payload')::json,
+          coalesce(a ->> 'push_type', 'alert'), (a ->> 'priority')::integer,
+          make_interval(secs => (a ->> 'expires')::double precision), a ->> 'environment',
+          a ->> 'collapse_id') end);
   end case;
-  body := answer::text;
+  body := coalesce(answer::text, '');
 end
 $$;
 

@@ -1,89 +1,5 @@
--- The ledger, partitioned by the day (UTC) of the event, so that old days are dropped whole and
--- leave no dead rows. See docs/decisions/0012-ledger-by-days.md.
-
-create table ridepulse.ledger (
-  ride_id      text not null,
-  apns_id      uuid not null,
-  event_id     bigint,
-  event        text not null,
-  rule         text not null,
-  app          text not null,
-  push_type    text not null,
-  status       text not null check (status in ('pending', 'accepted', 'rejected', 'expired',
-                                               'uncertain', 'suppressed', 'superseded')),
-  reason       text,
-  attempts     integer not null,
-  collapse_id  text,
-  device_id    bigint,
-  token_suffix text,
-  occurred_at  timestamptz not null,
-  created_at   timestamptz not null default now(),
-  finished_at  timestamptz,
-  priority     smallint,
-  expiration   bigint,
-  card_event   text check (card_event in ('start', 'update', 'end')),
-  reason_code  text,
-  settled_xid  xid8 not null default pg_current_xact_id(),
-  primary key (ride_id, apns_id, occurred_at)
-) partition by range (occurred_at);
-
--- The order of ridepulse.deliveries_after, which sorts the few rows of a transaction itself: equal
--- keys take almost no space. A pending push has no verdict to follow.
-create index ledger_verdicts on ridepulse.ledger (settled_xid) where status <> 'pending';
--- Settlements append rows, so a summary of each range of blocks finds a time, at almost no cost.
-create index ledger_by_time on ridepulse.ledger using brin (created_at, finished_at)
-  with (autosummarize = on);
--- Words that no rule file declares; doctor counts those of the last day.
-create index ledger_unknown_words on ridepulse.ledger (created_at)
-  where reason_code in ('unknown_event', 'unknown_state');
-
-comment on table ridepulse.ledger is
-  'Outcomes of pushes: one row for each event or slot, rule and phone, and one row without a '
-  'phone if a rule had no recipient.';
-comment on column ridepulse.ledger.ride_id is 'The ride.';
-comment on column ridepulse.ledger.apns_id is 'apns-id, the same in every attempt of the push.';
-comment on column ridepulse.ledger.event_id is 'The event''s ID; null for a schedule slot.';
-comment on column ridepulse.ledger.event is 'The event''s name.';
-comment on column ridepulse.ledger.rule is 'The rule''s name.';
-comment on column ridepulse.ledger.app is 'The app of the phone.';
-comment on column ridepulse.ledger.push_type is 'apns-push-type.';
-comment on column ridepulse.ledger.status is 'The outcome; docs/sql.md describes each one.';
-comment on column ridepulse.ledger.reason is 'Why the push has this status, as a text for people.';
-comment on column ridepulse.ledger.attempts is 'Number of times the push was sent.';
-comment on column ridepulse.ledger.collapse_id is 'apns-collapse-id.';
-comment on column ridepulse.ledger.device_id is
-  'The phone, an ID in devices; null if there is none.';
-comment on column ridepulse.ledger.token_suffix is 'The last six digits of the token.';
-comment on column ridepulse.ledger.occurred_at is
-  'When the event happened or the slot was due: the same in every attempt, and the partition key.';
-comment on column ridepulse.ledger.created_at is 'When the push was first settled.';
-comment on column ridepulse.ledger.finished_at is
-  'When the outcome became final; null while the push is pending.';
-comment on column ridepulse.ledger.priority is 'apns-priority; null if nothing was sent.';
-comment on column ridepulse.ledger.expiration is
-  'apns-expiration in seconds since 1970, 0 for a push that APNs must not store; null if nothing '
-  'was sent.';
-comment on column ridepulse.ledger.card_event is
-  'start, update or end; null if the push does not concern a card.';
-comment on column ridepulse.ledger.reason_code is
-  'The reason as a code: APNs'' reason, "HTTP n", or one of the engine''s words; see docs/sql.md.';
-comment on column ridepulse.ledger.settled_xid is
-  'The transaction that wrote the status: the order of ridepulse.deliveries_after.';
-
--- For rows without a partition: slots of long ago, events from a wrong clock, and all rows if the
--- engine's role may not rotate the ledger.
-create table ridepulse.ledger_default partition of ridepulse.ledger default with (fillfactor = 95);
-
-comment on table ridepulse.ledger_default is 'Ledger rows whose day has no partition.';
-
-create view ridepulse.deliveries as
-  select ride_id, event, rule, app, push_type, status, reason, attempts,
-         case when attempts > 0 or status = 'pending' then apns_id end as apns_id,
-         collapse_id, created_at, finished_at, token_suffix
-  from ridepulse.ledger;
-
-comment on view ridepulse.deliveries is
-  'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent.';
+-- How long rows are kept; the days of the ledger; and the deletion of old rows of people. Reasons:
+-- docs/decisions/0038-retention.md.
 
 create table ridepulse.retention (
   is_only         boolean primary key default true check (is_only),
@@ -97,12 +13,11 @@ create table ridepulse.retention (
   contacts        interval not null default '270 days',
   watch_errors    interval not null default '30 days',
   channels        interval not null default '90 days',
+  recorded        interval not null default '7 days' check (recorded >= interval '1 day'),
   check (least(keep, rides, phones, disabled_phones, cards, start_tokens, disabled_tokens, contacts,
                watch_errors, channels) >= interval '1 day'),
   check (contacts >= phones)
 );
-
-insert into ridepulse.retention default values;
 
 comment on table ridepulse.retention is
   'One row: how long each kind of row is kept, at least 1 day. See docs/privacy.md.';
@@ -127,6 +42,10 @@ comment on column ridepulse.retention.watch_errors is
   'Problems of attached tables, from their last occurrence.';
 comment on column ridepulse.retention.channels is
   'Channels that were deleted or refused, from then on.';
+comment on column ridepulse.retention.recorded is
+  'Recorded passes, from their decision, by whole days. Only nodes with RIDEPULSE_RECORD write any.';
+
+insert into ridepulse.retention default values;
 
 -- Waits at most 0.1 s for a lock and leaves the rest to the next call, because all settlements
 -- would queue behind it.
@@ -134,7 +53,7 @@ create function ridepulse.rotate_ledger(keep interval default null)
 returns table (action text, object text)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp set timezone = 'UTC' set datestyle = 'ISO, YMD'
-set lock_timeout = '100ms' as $$
+set lock_timeout = '100ms' set standard_conforming_strings = on as $$
 declare
   today constant date := now();
   rules ridepulse.retention;
@@ -248,3 +167,120 @@ comment on function ridepulse.rotate_ledger(interval) is
   'shorter than 1 day.';
 
 select count(*) from ridepulse.rotate_ledger();
+
+create table ridepulse.sweeps (
+  name       text primary key,
+  place      integer not null,
+  next_page  bigint not null default 0,
+  began_at   timestamptz not null default now(),
+  ended_at   timestamptz
+) with (fillfactor = 50);
+
+comment on table ridepulse.sweeps is 'How far ridepulse.sweep has read each table.';
+comment on column ridepulse.sweeps.name is 'The table.';
+comment on column ridepulse.sweeps.place is 'The tables are swept in this order.';
+comment on column ridepulse.sweeps.next_page is 'The page that the next call reads first.';
+comment on column ridepulse.sweeps.began_at is 'When page 0 was last read.';
+comment on column ridepulse.sweeps.ended_at is 'When the last page was last read.';
+
+insert into ridepulse.sweeps (name, place) values
+  ('rides', 1), ('live_activities', 2), ('push_to_start_tokens', 3), ('devices', 4),
+  ('contacts', 5), ('channels', 6), ('watch_errors', 7), ('nodes', 8), ('idempotency_keys', 9),
+  ('legacy_frames', 10), ('receipts', 11), ('preferences', 12), ('permits', 13),
+  ('installation_contacts', 14), ('removed_rows', 15);
+
+create function ridepulse.sweep_condition(name text) returns text
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select case $1
+    when 'rides' then
+      't.updated_at < now() - k.rides'
+      ' and (t.pickup_at is null or t.pickup_at < now() - k.rides)'
+      ' and not exists (select from ridepulse.agenda a where a.ride_id = t.id)'
+      ' and not exists (select from ridepulse.events e where e.ride_id = t.id)'
+    when 'live_activities' then
+      'coalesce(t.ended_at, t.registered_at + interval ''1 day'') < now() - k.cards'
+    when 'push_to_start_tokens' then
+      'case when t.disabled_at is null then t.registered_at < now() - k.start_tokens'
+      ' else t.disabled_at < now() - k.disabled_tokens end'
+    when 'devices' then
+      -- A phone that only the legacy gateway has added was never registered: it goes with its
+      -- last push.
+      'case when t.disabled_at is not null then t.disabled_at < now() - k.disabled_phones'
+      ' when t.registered_at = ''-infinity'' then not exists ('
+      'select from ridepulse.ledger l where l.ride_id = ridepulse.legacy_ride(t.app, t.token))'
+      ' and not exists (select from ridepulse.events e'
+      ' where e.ride_id = ridepulse.legacy_ride(t.app, t.token))'
+      ' and not exists (select from ridepulse.agenda a'
+      ' where a.ride_id = ridepulse.legacy_ride(t.app, t.token))'
+      ' else t.registered_at < now() - k.phones and not exists ('
+      'select from ridepulse.contacts c where c.app = t.app and c.owner_id = t.owner_id'
+      ' and c.contacted_at >= now() - k.phones) end'
+    when 'contacts' then 't.contacted_at < now() - k.contacts'
+    when 'installation_contacts' then 't.contacted_at < now() - k.contacts'
+    when 'preferences' then
+      't.changed_at < now() - k.phones and not exists ('
+      'select from ridepulse.devices d where d.app = t.app and d.owner_id = t.owner_id)'
+    when 'permits' then 't.keep_until < now()'
+    when 'receipts' then 't.seen_at < now() - k.keep'
+    when 'channels' then
+      'coalesce(t.deleted_at, case when t.channel_id is null then t.ended_at end)'
+      ' < now() - k.channels'
+    when 'watch_errors' then 't.last_at < now() - k.watch_errors'
+    when 'removed_rows' then 't.removed_at < now() - interval ''1 day'''
+    when 'nodes' then 't.seen_at < now() - interval ''1 day'''
+    when 'idempotency_keys' then 't.created_at < now() - interval ''1 day'''
+    when 'legacy_frames' then 't.taken_at < now() - interval ''1 day'''
+  end
+$$;
+
+comment on function ridepulse.sweep_condition(text) is
+  'Returns the condition under which a row t of a table is old. k is the row of '
+  'ridepulse.retention.';
+
+-- Waits for no row: what another transaction holds is not old.
+create function ridepulse.sweep(name text, pages integer default 256)
+returns table (deleted bigint, is_behind boolean)
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms' as $$
+declare
+  s ridepulse.sweeps;
+  last_page bigint;
+  end_page bigint;
+begin
+  select * into s from ridepulse.sweeps w where w.name = sweep.name for update skip locked;
+  if not found then
+    return;
+  end if;
+  last_page := pg_relation_size(format('ridepulse.%I', s.name))
+    / current_setting('block_size')::bigint;
+  if s.next_page >= last_page then
+    s.next_page := 0;
+  end if;
+  if s.next_page = 0 then
+    s.began_at := now();
+  end if;
+  end_page := s.next_page + sweep.pages;
+  execute format(
+    'delete from ridepulse.%1$I where ctid = any (array('
+    'select t.ctid from ridepulse.%1$I t cross join ridepulse.retention k '
+    'where t.ctid >= %2$L::tid and t.ctid < %3$L::tid and %4$s for update of t skip locked))',
+    s.name, format('(%s,0)', s.next_page), format('(%s,0)', end_page),
+    ridepulse.sweep_condition(s.name));
+  get diagnostics deleted = row_count;
+  if end_page >= last_page then
+    end_page := 0;
+    s.ended_at := now();
+  end if;
+  -- The whole table in 20 hours, so that a daily pass has time to spare.
+  is_behind := end_page > 0
+    and end_page < last_page * extract(epoch from now() - s.began_at + interval '1 hour') / 72000;
+  update ridepulse.sweeps w
+  set next_page = end_page, began_at = s.began_at, ended_at = s.ended_at where w.name = s.name;
+  return next;
+end
+$$;
+
+comment on function ridepulse.sweep(text, integer) is
+  'Deletes old rows from the next pages of a table, as ridepulse.retention defines old. name: a '
+  'table of ridepulse.sweeps. pages: how many, of 8 kB. Returns how many rows it deleted, and '
+  'whether more pages are due within this hour; no row if another session sweeps the table.';

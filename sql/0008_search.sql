@@ -1,30 +1,4 @@
--- Finding pushes by person, token and apns-id, and the rules that decided each push.
--- Reasons: docs/decisions/0049-finding-out.md.
-
--- Writers queue behind the locks below while this waits for them: 2 s for each small table, and 2 s
--- for the ledger with all its partitions. If it can't have them, nothing has changed, and
--- `ridepulse migrate` can be repeated.
-set local lock_timeout = '2s';
-
-create table ridepulse.revisions (
-  id         integer primary key,
-  rules      text not null,
-  version    text not null,
-  first_seen timestamptz not null default clock_timestamp(),
-  last_seen  timestamptz not null default clock_timestamp()
-);
-
-comment on table ridepulse.revisions is
-  'The rule files and program versions that decided pushes: one row for each combination that a '
-  'service has started with or reloaded.';
-comment on column ridepulse.revisions.id is
-  'The decided_by of ledger rows: the first 32 bits of the SHA-256 of rules, a space and version.';
-comment on column ridepulse.revisions.rules is
-  'SHA-256 of the rule files, as `ridepulse check` prints it.';
-comment on column ridepulse.revisions.version is 'The version of the program.';
-comment on column ridepulse.revisions.first_seen is 'When a service first used the combination.';
-comment on column ridepulse.revisions.last_seen is
-  'When a service last started with the combination or reloaded it.';
+-- Finding pushes by person, token and apns-id. Reasons: docs/decisions/0049-finding-out.md.
 
 create function ridepulse.search_indexes()
 returns table (of_table text, name text, definition text)
@@ -94,39 +68,17 @@ comment on function ridepulse.missing_indexes() is
   'state: missing, invalid (a build was interrupted), building (by another session) or detached '
   '(only to be attached).';
 
--- Building an index here blocks writers of the table, so only small tables get theirs at once.
+-- The tables are empty: here, no build blocks writers. The index of the whole ledger comes first, so
+-- that those of its partitions have their names.
 do $$
 declare
-  small constant bigint := 4 * 1024 * 1024;
   m record;
-  part oid;
-  give_up_at timestamptz;
 begin
-  for m in
-    select * from ridepulse.missing_indexes() i where i.parent is null and i.bytes < small
-  loop
-    execute format('create index %I on %I.%I using %s', m.name, m.schema, m.relation, m.definition);
+  for m in select * from ridepulse.search_indexes() loop
+    execute format('create index %I on %s ridepulse.%I using %s', m.name,
+      case m.of_table when 'ledger' then 'only' else '' end, m.of_table, m.definition);
   end loop;
-  -- Last, because all settlements wait for these locks. `alter table` would wait 2 s for each of them.
-  give_up_at := clock_timestamp() + interval '2 seconds';
-  for part in
-    select t.relid from pg_partition_tree('ridepulse.ledger') t order by t.level, t.relid::oid
-  loop
-    perform set_config('lock_timeout', greatest(1, ceil(1000 *
-      extract(epoch from give_up_at - clock_timestamp())))::integer::text, true);
-    execute format('lock table only %s in access exclusive mode', part::regclass);
-  end loop;
-  perform set_config('lock_timeout', '2s', true);
-  alter table ridepulse.ledger add column decided_by integer;
-  comment on column ridepulse.ledger.decided_by is
-    'The rules and the program version that decided the status, an ID in revisions; null if a '
-    'program that does not record it has.';
-  for m in select * from ridepulse.search_indexes() i where i.of_table = 'ledger' loop
-    execute format('create index %I on only ridepulse.ledger using %s', m.name, m.definition);
-  end loop;
-  for m in
-    select * from ridepulse.missing_indexes() i where i.parent is not null and i.bytes < small
-  loop
+  for m in select * from ridepulse.missing_indexes() loop
     execute format('create index %I on %I.%I using %s', m.name, m.schema, m.relation, m.definition);
     execute format('alter index %1$I.%2$I attach partition %1$I.%3$I', m.schema, m.parent, m.name);
   end loop;

@@ -1,21 +1,11 @@
 -- What ridepulse.watch creates for a table: triggers that survive a dump, and the queries of their
--- arguments. Replaces functions of 0007_watched_rows.sql to 0012_backfill.sql. Reasons:
--- docs/decisions/0072-row-versions.md.
+-- arguments. See 0018_watches.sql; reasons: docs/decisions/0072-row-versions.md.
 
-alter table ridepulse.watches add column attached_schema text, add column attached_name text;
-
-comment on column ridepulse.watches.attached_schema is
-  'The schema of the table when ridepulse.watch was last called.';
-comment on column ridepulse.watches.attached_name is
-  'The name of the table when ridepulse.watch was last called.';
-
-update ridepulse.watches w
-set attached_schema = c.relnamespace::regnamespace::name, attached_name = c.relname
-from pg_class c where c.oid = w.relation;
-
-create or replace function ridepulse.row_expression(w ridepulse.watches, is_key boolean default false)
+-- The text of a mapping that the table's owner wrote is only put together here; it is executed by
+-- functions that run with their caller's rights.
+create function ridepulse.row_expression(w ridepulse.watches, is_key boolean default false)
 returns text
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
   select format('jsonb_build_object(''in'', (%s' || E'\n' || ') is true, ''row'', %s)',
     coalesce(w.condition, 'true'),
     case when w.ride_function is not null then format('to_jsonb(%s(r.*))', w.ride_function)
@@ -28,7 +18,21 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
           select value from jsonb_each_text(w.attributes) where not is_key) names)) end)
 $$;
 
-create or replace function ridepulse.columns_read(w ridepulse.watches) returns text[]
+comment on function ridepulse.row_expression(ridepulse.watches, boolean) is
+  'Returns the SQL expression that reads a row r: whether it meets the condition, and the mapped '
+  'values. is_key: only ID and state.';
+
+create function ridepulse.reads_whole_row(w ridepulse.watches) returns boolean
+language sql immutable set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on as $$
+  select w.ride_function is not null and not w.mapping ? 'columns'
+    or coalesce(w.condition ~* '\mr\M(?!\s*\.\s*[^*[:space:]])' or w.condition ~* 'u&"', false)
+$$;
+
+comment on function ridepulse.reads_whole_row(ridepulse.watches) is
+  'Whether a mapping may read any column of a row, also one that is added later.';
+
+create function ridepulse.columns_read(w ridepulse.watches) returns text[]
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select array_agg(a.attname::text order by a.attnum)
   from pg_attribute a
@@ -44,13 +48,64 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
       or position(lower(a.attname) in lower(w.condition)) > 0)
 $$;
 
-create or replace function ridepulse.change_condition(w ridepulse.watches) returns text
+comment on function ridepulse.columns_read(ridepulse.watches) is
+  'Returns the columns that a mapping reads, unless it reads the whole row.';
+
+create function ridepulse.is_changed_by_triggers(relation regclass) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select exists (
+    select from pg_trigger g
+    where g.tgrelid in (select is_changed_by_triggers.relation::oid
+                        union all select t.relid::oid from pg_partition_tree(relation) t)
+      -- Bits of BEFORE, ROW and UPDATE.
+      and not g.tgisinternal and g.tgtype & 19 = 19)
+    or exists (select from pg_attribute a
+               where a.attrelid = relation and a.attgenerated <> '' and not a.attisdropped)
+$$;
+
+comment on function ridepulse.is_changed_by_triggers(regclass) is
+  'Whether an update may change columns that it does not name: by a trigger BEFORE UPDATE, or '
+  'because they are generated.';
+
+-- Postgres parses the condition of a trigger again for each statement, which costs more than a
+-- small update itself. UPDATE OF avoids that, but does not see what another trigger changes.
+create function ridepulse.update_event(w ridepulse.watches) returns text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select case when ridepulse.reads_whole_row(w) or ridepulse.is_changed_by_triggers(w.relation)
+      then 'update'
+    else 'update of ' || (select string_agg(format('%I', c), ', ')
+                          from unnest(ridepulse.columns_read(w)) c) end
+$$;
+
+comment on function ridepulse.update_event(ridepulse.watches) is
+  'Returns the event of the triggers of an update.';
+
+-- Rows are compared by their bytes: a type may have no equality, or one of the owner's that fails.
+create function ridepulse.change_condition(w ridepulse.watches) returns text
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select case when ridepulse.reads_whole_row(w) then 'pg_catalog.record_image_ne(old, new)'
     else format('pg_catalog.record_image_ne(row(%s), row(%s))',
       string_agg(format('old.%I', c), ', '), string_agg(format('new.%I', c), ', ')) end
   from unnest(ridepulse.columns_read(w)) c
 $$;
+
+comment on function ridepulse.change_condition(ridepulse.watches) is
+  'Returns the condition under which an update changes a column that the mapping reads.';
+
+create function ridepulse.key_columns(w ridepulse.watches) returns text[]
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select coalesce(
+    (select array_agg(a.attname::text order by k.number)
+     from pg_index i cross join unnest(i.indkey::smallint[]) with ordinality k (attnum, number)
+     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+       and k.number <= i.indnkeyatts
+     where i.indrelid = w.relation and i.indisprimary),
+    case when w.ride_function is null then array[w.columns ->> 'id'] end)
+$$;
+
+comment on function ridepulse.key_columns(ridepulse.watches) is
+  'Returns the columns that identify a row: the primary key, otherwise the mapped ID; null if the '
+  'table has neither.';
 
 create function ridepulse.current_row_query(w ridepulse.watches) returns text
 language sql stable set search_path = pg_catalog, pg_temp as $$
@@ -84,20 +139,12 @@ comment on function ridepulse.key_query(ridepulse.watches) is
   'Returns the query that reads only what identifies a row: the mapped ID, or with a ride function '
   'the primary key.';
 
--- Its result differs, so it is made again; roles that attach tables keep their right to call it.
-select set_config('ridepulse.grantees', array(
-  select case g.grantee when 0 then 'public' else g.grantee::regrole::text end
-  from pg_proc p cross join aclexplode(p.proacl) g
-  where p.oid = 'ridepulse.check_mapping(regclass, jsonb)'::regprocedure
-    and g.grantee <> p.proowner)::text, true);
-
-drop function ridepulse.check_mapping(regclass, jsonb);
-
 create function ridepulse.check_mapping(
   relation regclass, mapping jsonb, out w ridepulse.watches, out expression text,
   out triggers text[]
 )
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on as $$
 declare
   other regclass;
   arguments text;
@@ -130,7 +177,7 @@ begin
   if w.ride_function is not null then
     select format('%s.%I', p.pronamespace::regnamespace, p.proname) into w.ride_function
     from pg_proc p
-    where p.oid = to_regprocedure(format('%s(%s)', w.ride_function, relation))
+    where array[(select n.nspname from pg_namespace n where n.oid = p.pronamespace), p.proname]::text[] = parse_ident(w.ride_function) and p.pronargs = 1 and p.proargtypes[0] = (select c.reltype from pg_class c where c.oid = check_mapping.relation)
       and p.prorettype = 'ridepulse.rides'::regtype and not p.proretset;
     if not found then
       raise exception 'ridepulse.watch: no function % from a row of % to ridepulse.rides',
@@ -167,107 +214,3 @@ comment on function ridepulse.check_mapping(regclass, jsonb) is
   'expression of a row, and the commands that create the triggers. Errors: 42809 if the table '
   'cannot be attached; 42883 if the ride function does not exist; 22023 if another table has the '
   'prefix; those of ridepulse.parse_mapping and ridepulse.check_columns.';
-
-do $$
-declare
-  grantee text;
-begin
-  foreach grantee in array current_setting('ridepulse.grantees')::text[] loop
-    execute format('grant execute on function ridepulse.check_mapping(regclass, jsonb) to %s',
-      grantee);
-  end loop;
-end
-$$;
-
-create or replace function ridepulse.register_watch(relation regclass, mapping jsonb) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-declare
-  w ridepulse.watches;
-begin
-  delete from ridepulse.watch_errors e where e.relation = register_watch.relation;
-  if mapping is null then
-    delete from ridepulse.unread_rides u where u.relation = register_watch.relation;
-    delete from ridepulse.watches a where a.relation = register_watch.relation;
-    return;
-  end if;
-  w := (ridepulse.check_mapping(relation, mapping)).w;
-  -- A table that was dropped without unwatch no longer needs its prefix.
-  delete from ridepulse.watches a
-  where a.prefix = w.prefix and not exists (select from pg_class c where c.oid = a.relation);
-  insert into ridepulse.watches as a (relation, mapping, prefix, columns, attributes, constants,
-    states, condition, ride_function, time_zone, attached_schema, attached_name)
-  select w.relation, w.mapping, w.prefix, w.columns, w.attributes, w.constants, w.states,
-    w.condition, w.ride_function, w.time_zone, c.relnamespace::regnamespace::name, c.relname
-  from pg_class c where c.oid = w.relation
-  on conflict on constraint watches_pkey do update set
-    mapping = excluded.mapping, prefix = excluded.prefix, columns = excluded.columns,
-    attributes = excluded.attributes, constants = excluded.constants, states = excluded.states,
-    condition = excluded.condition, ride_function = excluded.ride_function,
-    time_zone = excluded.time_zone, watched_at = excluded.watched_at,
-    backfill_until = excluded.backfill_until, attached_schema = excluded.attached_schema,
-    attached_name = excluded.attached_name;
-end
-$$;
-
-create or replace function ridepulse.watch("table" regclass, mapping jsonb) returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $$
-declare
-  plan record;
-  command text;
-begin
-  perform ridepulse.require_owner("table");
-  select * into plan from ridepulse.check_mapping("table", coalesce(mapping, 'null'));
-  begin
-    execute format('select %s from %s r limit 0', plan.expression, "table");
-  exception when others then
-    raise exception 'ridepulse.watch: the mapping can''t be evaluated: %', sqlerrm
-      using errcode = sqlstate,
-            hint = 'Check "where" and "ride": names outside pg_catalog need their schema.';
-  end;
-  -- Must precede the lock on any row of this schema for which a writer of the table may wait.
-  perform ridepulse.lock_table("table", 'write');
-  foreach command in array plan.triggers loop
-    execute command;
-  end loop;
-  perform ridepulse.register_watch("table", mapping);
-end
-$$;
-
-create or replace function ridepulse.parse_time(
-  value text, zone text, out instant timestamptz, out problem text
-)
-language plpgsql stable set search_path = pg_catalog, pg_temp
-set timezone = 'UTC' set datestyle = 'ISO, YMD' as $$
-begin
-  if value ~* '(^|[^a-z])(now|today|tomorrow|yesterday|epoch|allballs|infinity)([^a-z]|$)' then
-    problem := 'bad_time';
-  elsif value ~* '\d:\d\d(:\d\d(\.\d+)?)?\s*(z|utc|gmt|[+-]\d\d(:?\d\d){0,2})(\s+bc)?\s*$' then
-    instant := value::timestamptz;
-  elsif zone is not null then
-    instant := value::timestamp at time zone zone;
-  elsif value is not null then
-    problem := 'no_time_zone';
-  end if;
-exception when data_exception then
-  problem := 'bad_time';
-end
-$$;
-
-comment on function ridepulse.parse_time(text, text) is
-  'Converts a text to a time. zone: the time zone of a text without an offset; may be null. '
-  'problem is no_time_zone or bad_time if the conversion fails, otherwise null. Words that Postgres '
-  'reads as times, such as tomorrow, are bad.';
-
-create or replace function ridepulse.read_query(w ridepulse.watches) returns text
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select format('select coalesce(jsonb_agg(q.change), ''[]'') from jsonb_array_elements($1) "ridepulse.k" '
-      'cross join lateral (select %s as change from %s r where %s) q',
-    ridepulse.row_expression(w), w.relation, string_agg(format(
-      -- The name of a type in SQL may have a length: character means character(1).
-      '%s = ("ridepulse.k".value ->> %s)::%s', case when t.typtype = 'e'
-        then ridepulse.column_value(w.relation, k.name) else format('r.%I', k.name) end, k.number - 1,
-      case when t.typtype = 'e' then 'text' else format('%I.%I', n.nspname, t.typname) end), ' and '))
-  from unnest(ridepulse.key_columns(w)) with ordinality k (name, number)
-  join pg_type t on t.oid = ridepulse.base_type(w.relation, k.name)
-  join pg_namespace n on n.oid = t.typnamespace
-$$;

@@ -1,76 +1,15 @@
--- Copies rows of attached tables to rides; 0009_watch_mapping.sql attaches the tables. Contract:
--- docs/attach.md; reasons: docs/decisions/0021-two-triggers-of-watch.md.
---
--- Two triggers share the work. ridepulse_read runs with the rights of the role that writes the
--- table. Only it reads the row, whose types and casts belong to the table's owner; it stores the
--- mapped values as JSON. ridepulse_watch runs as the owner of this schema: it reads that JSON,
--- never the row. A problem of a row or a mapping never makes the write fail: it is recorded in
--- watch_errors.
-
-create table ridepulse.watches (
-  relation         regclass primary key,
-  mapping          jsonb not null,
-  prefix           text not null unique,
-  columns          jsonb not null,
-  attributes       jsonb not null,
-  constants        jsonb not null,
-  states           jsonb not null,
-  condition        text,
-  ride_function    text,
-  time_zone        text,
-  watched_at       timestamptz not null default clock_timestamp(),
-  backfilled_at    timestamptz,
-  backfilled_watch timestamptz,
-  backfill_until   timestamptz not null default '-infinity'
-);
-
-comment on table ridepulse.watches is 'The attached tables. Rows of no other table become rides.';
-comment on column ridepulse.watches.relation is 'The table.';
-comment on column ridepulse.watches.mapping is 'The mapping as it was passed to ridepulse.watch.';
-comment on column ridepulse.watches.prefix is
-  'The text that precedes the IDs of the table''s rides; no two tables have the same one.';
-comment on column ridepulse.watches.columns is
-  'Columns of ridepulse.rides, each with the value of the row that is copied to it: a column of '
-  'the table, or of the result of ride_function.';
-comment on column ridepulse.watches.attributes is
-  'Keys of rides.attributes, each with the table''s column that is copied to it.';
-comment on column ridepulse.watches.constants is
-  'Columns of ridepulse.rides with a constant value; attributes is an object of such values.';
-comment on column ridepulse.watches.states is
-  'The table''s states, each with the state that rides have for it. Any other state is copied '
-  'unchanged.';
-comment on column ridepulse.watches.condition is
-  'The condition that a row must meet to be a ride; null if the mapping has none.';
-comment on column ridepulse.watches.ride_function is
-  'The function from a row to ridepulse.rides; null if columns are mapped.';
-comment on column ridepulse.watches.time_zone is
-  'IANA name of the time zone of pickup_at values without an offset; null if the mapping names '
-  'none.';
-comment on column ridepulse.watches.watched_at is
-  'When ridepulse.watch was last called for the table.';
-comment on column ridepulse.watches.backfilled_at is 'When the last backfill of the table ended.';
-comment on column ridepulse.watches.backfilled_watch is
-  'The watched_at for which the table was last backfilled.';
-comment on column ridepulse.watches.backfill_until is
-  'Until then no second service begins a backfill of the table.';
-
-create view ridepulse.watched as
-  select relation as "table", mapping, watched_at, backfilled_at,
-    backfilled_watch is not distinct from watched_at as is_backfilled
-  from ridepulse.watches;
-
-comment on view ridepulse.watched is
-  'The attached tables, with their mappings. is_backfilled: whether live rows were copied since '
-  'ridepulse.watch was last called.';
+-- How the mapped values of a row become a ride, and how rides are inserted and removed for rows. See
+-- 0018_watches.sql.
 
 create function ridepulse.parse_time(
   value text, zone text, out instant timestamptz, out problem text
 )
 language plpgsql stable set search_path = pg_catalog, pg_temp
-set timezone = 'UTC' set datestyle = 'ISO, YMD' as $$
+set timezone = 'UTC' set datestyle = 'ISO, YMD' set standard_conforming_strings = on as $$
 begin
-  if value ~* '\d:\d\d(:\d\d(\.\d+)?)?\s*(z|utc|gmt|[+-]\d\d(:?\d\d){0,2})(\s+bc)?\s*$'
-     or value ~* '^\s*[+-]?infinity\s*$' then
+  if value ~* '(^|[^a-z])(now|today|tomorrow|yesterday|epoch|allballs|infinity)([^a-z]|$)' then
+    problem := 'bad_time';
+  elsif value ~* '\d:\d\d(:\d\d(\.\d+)?)?\s*(z|utc|gmt|[+-]\d\d(:?\d\d){0,2})(\s+bc)?\s*$' then
     instant := value::timestamptz;
   elsif zone is not null then
     instant := value::timestamp at time zone zone;
@@ -84,7 +23,8 @@ $$;
 
 comment on function ridepulse.parse_time(text, text) is
   'Converts a text to a time. zone: the time zone of a text without an offset; may be null. '
-  'problem is no_time_zone or bad_time if the conversion fails, otherwise null.';
+  'problem is no_time_zone or bad_time if the conversion fails, otherwise null. Words that Postgres '
+  'reads as times, such as tomorrow, are bad.';
 
 create function ridepulse.mapped_id(w ridepulse.watches, source jsonb) returns text
 language sql immutable set search_path = pg_catalog, pg_temp as $$
@@ -121,6 +61,7 @@ declare
   ride ridepulse.rides;
   problem text;
   target text;
+  pickup text := coalesce(w.constants ->> 'pickup_at', source ->> (w.columns ->> 'pickup_at'));
   problems text[] := '{}';
 begin
   ride.id := ridepulse.mapped_id(w, source);
@@ -131,6 +72,10 @@ begin
         when octet_length(ride.id) > 512 then 'too_long' else 'foreign_id' end,
       coalesce(ride.id, source ->> (w.columns ->> 'id')));
     return null;
+  end if;
+  delete from ridepulse.unread_rides u where u.ride_id = ride.id;
+  if found then
+    insert into ridepulse.events (ride_id, event, data) values (ride.id, 'ride_watched', '{"read": true}');
   end if;
   ride.state := ridepulse.mapped_state(w, source);
   ride.customer_id := coalesce(
@@ -149,8 +94,14 @@ begin
     ride.time_zone := 'UTC';
     problems := problems || array['time_zone', 'unknown_time_zone'];
   end if;
-  select p.instant, p.problem into ride.pickup_at, problem from ridepulse.parse_time(
-    coalesce(w.constants ->> 'pickup_at', source ->> (w.columns ->> 'pickup_at')), w.time_zone) p;
+  if pickup in ('infinity', '-infinity') and (w.ride_function is not null
+       or ridepulse.base_type(w.relation, w.columns ->> 'pickup_at')
+         in ('timestamp'::regtype, 'timestamptz'::regtype)) then
+    ride.pickup_at := pickup::timestamptz;
+  else
+    select p.instant, p.problem into ride.pickup_at, problem
+    from ridepulse.parse_time(pickup, w.time_zone) p;
+  end if;
   if problem is not null then
     problems := problems || array['pickup_at', problem];
   end if;
@@ -172,6 +123,15 @@ $$;
 comment on function ridepulse.mapped_ride(ridepulse.watches, jsonb) is
   'Returns the ride of a row of an attached table, and records unusable values; null if the row '
   'has no usable ID. source: the mapped values as JSON.';
+
+create function ridepulse.removal_lock(relation regclass) returns bigint
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select hashtextextended('ridepulse.removal ' || relation::oid, 0)
+$$;
+
+comment on function ridepulse.removal_lock(regclass) is
+  'Returns the key of the advisory lock that removals of a table''s rides share and its backfill '
+  'takes alone.';
 
 -- A backfill that has read a row must not insert its ride after the row was removed. It therefore
 -- excludes removals, while removals do not exclude each other.
@@ -199,11 +159,77 @@ comment on function ridepulse.remove_ride(ridepulse.watches, text) is
   'Deletes the ride of a row that is gone or no longer meets the condition, and emits '
   'ride_removed. Returns whether there was one.';
 
-create function ridepulse.removal_lock(relation regclass) returns bigint
-language sql immutable set search_path = pg_catalog, pg_temp as $$
-  select hashtextextended('ridepulse.removal ' || relation::oid, 0)
+create function ridepulse.insert_silently(ride ridepulse.rides) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  is_new boolean;
+begin
+  perform set_config('ridepulse.silent', 'on', true);
+  insert into ridepulse.rides
+    (id, state, customer_id, driver_id, pickup_at, time_zone, attributes, updated_at)
+  values (ride.id, ride.state, ride.customer_id, ride.driver_id, ride.pickup_at, ride.time_zone,
+          ride.attributes, coalesce(ride.updated_at, now()))
+  on conflict (id) do nothing;
+  is_new := found;
+  perform set_config('ridepulse.silent', '', true);
+  return is_new;
+end
 $$;
 
-comment on function ridepulse.removal_lock(regclass) is
-  'Returns the key of the advisory lock that removals of a table''s rides share and its backfill '
-  'takes alone.';
+comment on function ridepulse.insert_silently(ridepulse.rides) is
+  'Inserts a ride that no push announces. Returns false if there is one with its ID.';
+
+-- A row that moves to another partition is deleted and inserted again: its ride did not end.
+create function ridepulse.restore_ride(id text) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  removed jsonb;
+begin
+  delete from ridepulse.events e
+  where e.id in (
+    select r.id from ridepulse.events r
+    where r.ride_id = restore_ride.id and r.event = 'ride_removed' and r.created_at >= now()
+    for update skip locked)
+  returning e.data -> 'ride' into removed;
+  if not found
+     or not ridepulse.insert_silently(jsonb_populate_record(null::ridepulse.rides, removed)) then
+    return false;
+  end if;
+  update ridepulse.events e set data = '{"moved": true}'
+  where e.ride_id = restore_ride.id and e.event = 'ride_watched' and e.created_at >= now();
+  return true;
+end
+$$;
+
+comment on function ridepulse.restore_ride(text) is
+  'Inserts a ride again that this transaction has removed. Returns whether it did.';
+
+create function ridepulse.has_moved(ride ridepulse.rides) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  removed ridepulse.removed_rows;
+begin
+  delete from ridepulse.removed_rows r where r.ride_id = ride.id returning * into removed;
+  return found and removed.removed_at >= now() - interval '1 day'
+    and removed.state is not distinct from ride.state;
+end
+$$;
+
+comment on function ridepulse.has_moved(ridepulse.rides) is
+  'Whether an inserted row without a ride was deleted within the last day, with the same state. '
+  'Forgets that.';
+
+-- A trigger that ran before ridepulse_watch has updated the row without changing its state. The ride
+-- is announced by the write whose trigger that was.
+create function ridepulse.is_unannounced(ride ridepulse.rides) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select exists (
+      select from ridepulse.events e where e.ride_id = ride.id and e.event = 'ride_watched'
+        and e.data = '{}' and e.created_at >= now())
+    and not exists (
+      select from ridepulse.events e where e.ride_id = ride.id and e.event = ride.state
+        and e.created_at >= now())
+$$;
+
+comment on function ridepulse.is_unannounced(ridepulse.rides) is
+  'Whether this transaction has inserted the ride silently and not emitted its state.';

@@ -90,8 +90,7 @@ comment on column ridepulse.permits.counts_at is
 comment on column ridepulse.permits.keep_until is 'When no rule counts it any more.';
 
 -- Locks owners and topics in the order of their numbers, so that two settlements can't deadlock,
--- and counts after that: a statement sees what was committed before it began. It waits for no row:
--- an agenda row that another session has locked counts as not held, as in the settlement itself.
+-- and counts after that: a statement sees what was committed before it began. It waits for no row.
 create function ridepulse.settle_permits(changes jsonb) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -104,6 +103,16 @@ begin
       as r (ride_id text, fence bigint, node uuid)
     join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
     order by a.ride_id for update of a skip locked);
+  -- The settlement that follows may find the lock of a skipped ride released. It would write what
+  -- was sent without its permit, so that one push too many could follow.
+  if exists (
+    select from jsonb_to_recordset(changes -> 'rides') as r (ride_id text, fence bigint, node uuid)
+    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
+    where a.ride_id <> all (held))
+  then
+    raise exception 'agenda rows of ridepulse.settle_permits are locked'
+      using errcode = 'lock_not_available', hint = 'Repeat the settlement.';
+  end if;
   perform pg_advisory_xact_lock(k.number) from (
     select distinct hashtextextended(
       jsonb_build_array('ridepulse permits', c.app, c.owner_id, c.topic)::text, 0) as number
@@ -162,56 +171,5 @@ $$;
 comment on function ridepulse.settle_permits(jsonb) is
   'Grants or refuses permits, and records their outcomes; called in the transaction of a '
   'settlement, before it. changes: rides with their claims, outcomes and requests. Only of rides '
-  'that are held under their claim, permits are granted and released; what was sent counts anyway.';
-
-create or replace function ridepulse.forget_tokens(p ridepulse.erasure) returns jsonb
-language plpgsql set search_path = pg_catalog, pg_temp as $$
-declare
-  counts jsonb := '{}';
-  name text;
-  rows bigint;
-begin
-  delete from ridepulse.token_outcomes o
-  where o.kind = 'phone' and o.token_id = any (p.phones)
-    or o.kind = 'activity' and o.token_id = any (p.cards)
-    or o.kind = 'start' and o.token_id = any (p.starts);
-  get diagnostics rows = row_count;
-  counts := counts || jsonb_build_object('token_outcomes', rows);
-  foreach name in array array['devices', 'live_activities', 'push_to_start_tokens', 'contacts',
-                              'preferences', 'permits'] loop
-    execute format('delete from ridepulse.%I where app = any ($1) and owner_id = $2', name)
-      using p.apps, p.owner_id;
-    get diagnostics rows = row_count;
-    counts := counts || jsonb_build_object(name, rows);
-  end loop;
-  delete from ridepulse.idempotency_keys k
-  where ridepulse.names_person(k.key, p) or ridepulse.names_person(k.body, p)
-    or strpos(k.body, to_jsonb(p.owner_id)::text) > 0
-    or exists (select from unnest(p.suffixes) s where strpos(k.body, '"' || s || '"') > 0);
-  get diagnostics rows = row_count;
-  counts := counts || jsonb_build_object('idempotency_keys', rows);
-  return counts;
-end
-$$;
-
-comment on function ridepulse.forget_tokens(ridepulse.erasure) is
-  'Deletes a person''s phones, cards, start tokens, contacts, preferences and permits, what APNs '
-  'answered about them, and stored answers to API calls; returns counts by table.';
-
-create or replace function ridepulse.owner_apps(owner_id text, app text) returns setof text
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select $2 where $2 is not null
-  union
-  select a.app from (
-    select 'customer' as app union select 'driver' union select s.app from ridepulse.apps s
-    union select d.app from ridepulse.devices d where d.owner_id = $1
-    union select c.app from ridepulse.live_activities c where c.owner_id = $1
-    union select t.app from ridepulse.push_to_start_tokens t where t.owner_id = $1
-    union select k.app from ridepulse.contacts k where k.owner_id = $1
-    union select p.app from ridepulse.preferences p where p.owner_id = $1
-    union select p.app from ridepulse.permits p where p.owner_id = $1) a
-  where $2 is null
-$$;
-
-insert into ridepulse.sweeps (name, place)
-values ('receipts', 11), ('preferences', 12), ('permits', 13);
+  'that are held under their claim, permits are granted and released; what was sent counts anyway. '
+  'Errors: 55P03 if another session has locked the agenda row of a ride that is held.';

@@ -1,5 +1,4 @@
--- Checks the mapping of ridepulse.watch(table, mapping), which attaches a ride service's own table.
--- See 0007_watched_rows.sql.
+-- Checks the mapping of ridepulse.watch(table, mapping). See 0018_watches.sql.
 
 create function ridepulse.nearest_word(word text, known text[]) returns text
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$

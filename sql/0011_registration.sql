@@ -1,60 +1,5 @@
--- The functions that apps and operators call.
---
--- They run as the schema's owner, so that an app's role needs only EXECUTE on them and rights on
--- ridepulse.rides. They must never run a caller's code: the caller's casts, operators and types
--- would reach a definer's function through a trigger on the caller's table. Contract: docs/sql.md,
--- Rights; reasons: docs/decisions/0020-rights.md.
-
--- For texts that are keys: an index entry holds at most 2,704 bytes over all of its columns.
-create function ridepulse.check_text(
-  function_name text, argument text, value text, is_required boolean default true
-) returns void
-language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
-begin
-  if is_required and coalesce(value, '') = '' then
-    raise exception 'ridepulse.% needs %, got %', function_name, argument, quote_nullable(value)
-      using errcode = 'invalid_parameter_value', hint = 'It must be neither null nor empty.';
-  elsif octet_length(value) > 512 then
-    raise exception '% of ridepulse.% has % bytes', argument, function_name, octet_length(value)
-      using errcode = 'invalid_parameter_value',
-            hint = 'IDs, names and tokens have 512 bytes at most.';
-  elsif value ~ '[\u0001-\u001F\u007F-\u009F]' then
-    raise exception '% of ridepulse.% contains a control character', argument, function_name
-      using errcode = 'invalid_parameter_value', hint = 'Send the text without it.';
-  end if;
-end
-$$;
-
-comment on function ridepulse.check_text(text, text, text, boolean) is
-  'Checks a text argument: at most 512 bytes without control characters. function_name and '
-  'argument are for the message, value is the text, is_required also refuses null and an empty '
-  'text. Errors: 22023.';
-
-create function ridepulse.emit(event text, ride_id text, data jsonb default '{}')
-returns bigint
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-declare
-  new_id bigint;
-begin
-  perform ridepulse.check_text('emit', 'event', event),
-    ridepulse.check_text('emit', 'ride_id', ride_id);
-  if jsonb_typeof(data) <> 'object' then
-    raise exception 'ridepulse.emit needs a JSON object as data, got %', jsonb_typeof(data)
-      using errcode = 'invalid_parameter_value';
-  end if;
-  insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
-  select emit.ride_id, emit.event, coalesce(emit.data, '{}'), r.customer_id, r.driver_id
-  from (values (1)) one left join ridepulse.rides r on r.id = emit.ride_id
-  returning id into new_id;
-  return new_id;
-end
-$$;
-
-comment on function ridepulse.emit(text, text, jsonb) is
-  'Emits an event and returns its ID; it takes effect when the transaction commits. event: a name '
-  'that rules match. ride_id: the ride, which need not exist. data: a JSON object; null means {}. '
-  'Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes, or if '
-  'data is not an object.';
+-- The functions by which apps register phones, cards and start tokens, and report contacts. Contract:
+-- docs/sql.md; reasons: docs/decisions/0036-people.md and 0065-contact-by-phone.md.
 
 -- A phone that changes hands without a sign-out, or keeps its token under another owner, must show
 -- the former owner's cards no longer.
@@ -237,60 +182,41 @@ comment on function ridepulse.register_push_to_start(text, text, text, text, tex
   'installation_id counts as null. Errors: 22023 for an argument that is not what the function '
   'takes.';
 
-create function ridepulse.contact(app text, owner_id text) returns timestamptz
+-- One function, and not two: a grant that names no arguments must stay unambiguous.
+create function ridepulse.contact(app text, owner_id text, installation_id text default null)
+returns timestamptz
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
+  installation constant text := nullif(contact.installation_id, '');
   last_contact timestamptz;
 begin
   perform ridepulse.check_app('contact', app),
-    ridepulse.check_text('contact', 'owner_id', owner_id);
+    ridepulse.check_text('contact', 'owner_id', owner_id),
+    ridepulse.check_text('contact', 'installation_id', installation, false);
   -- Concurrent calls may finish in any order: the latest time stays.
-  insert into ridepulse.contacts as c (app, owner_id, contacted_at)
-  values (contact.app, contact.owner_id, clock_timestamp())
-  on conflict on constraint contacts_pkey do update
-  set contacted_at = greatest(c.contacted_at, excluded.contacted_at)
+  insert into ridepulse.contacts as c (app, owner_id, contacted_at, unnamed_at)
+  values (contact.app, contact.owner_id, clock_timestamp(),
+    case when installation is not null then timestamptz '-infinity' end)
+  on conflict on constraint contacts_pkey do update set
+    contacted_at = greatest(c.contacted_at, excluded.contacted_at),
+    unnamed_at = case
+      when installation is not null then coalesce(c.unnamed_at, c.contacted_at)
+      when c.unnamed_at is not null and excluded.contacted_at < c.contacted_at
+        then greatest(c.unnamed_at, excluded.contacted_at)
+    end
   returning c.contacted_at into last_contact;
+  if installation is not null then
+    insert into ridepulse.installation_contacts as i (app, owner_id, installation_id, contacted_at)
+    values (contact.app, contact.owner_id, installation, clock_timestamp())
+    on conflict on constraint installation_contacts_pkey do update
+    set contacted_at = greatest(i.contacted_at, excluded.contacted_at);
+  end if;
   return last_contact;
 end
 $$;
 
-comment on function ridepulse.contact(text, text) is
+comment on function ridepulse.contact(text, text, text) is
   'Records that a phone of the owner made contact with the app''s backend, and returns the time '
-  'of the last contact. Errors: 22023 if a required text is null or empty, or if a text has more '
-  'than 512 bytes.';
-
-create function ridepulse.unpark(ride_id text) returns boolean
-language sql security definer set search_path = pg_catalog, pg_temp as $$
-  with unparked as (
-    update ridepulse.agenda a
-    set parked_reason = null, parked_at = null, unread = 0, leased_until = '-infinity',
-      due_at = now()
-    where a.ride_id = $1 and a.parked_reason is not null
-    returning 1
-  )
-  select exists (select from unparked)
-$$;
-
-comment on function ridepulse.unpark(text) is
-  'Makes a parked ride due again; returns whether it was parked.';
-
--- Recorded refusals that are not applied yet count too, and must not bring the quarantine back.
-create function ridepulse.unquarantine(app text default null) returns bigint
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-declare
-  phones constant bigint[] := array(
-    select q.device_id from ridepulse.quarantine q
-    where unquarantine.app is null or q.app = unquarantine.app order by 1);
-begin
-  update ridepulse.token_outcomes o set is_refused = false, is_probed = false, probe = null
-  where o.kind = 'phone' and o.token_id = any (phones);
-  update ridepulse.devices d
-  set quarantined_at = null, refusals = 0, probe = null, is_probed = false
-  where d.id = any (phones);
-  return cardinality(phones);
-end
-$$;
-
-comment on function ridepulse.unquarantine(text) is
-  'Lifts the quarantine of an app''s phones, or of all phones if app is null; returns how many. '
-  'Also resets their refusals, and whether they were tried in the other environment.';
+  'of the owner''s last contact. installation_id: the phone''s, as in register_device; null or '
+  'empty means that it is not known which phone it was, and counts for all of them. Errors: 22023 '
+  'if a required text is null or empty, or if a text has more than 512 bytes.';

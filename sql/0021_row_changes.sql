@@ -1,56 +1,9 @@
--- What the triggers of attached tables copy: the row as it is, whatever other triggers have changed
--- since; a row that moves; a row that can't be read. Replaces functions of 0007_watched_rows.sql and
--- 0011_row_changes.sql. Reasons: docs/decisions/0072-row-versions.md.
-
--- Unlogged: a row matters for a transaction, or for the few that an archiving job takes.
-create unlogged table ridepulse.removed_rows (
-  ride_id    text primary key,
-  state      text,
-  removed_at timestamptz not null
-);
-
-comment on table ridepulse.removed_rows is
-  'Deleted rows of attached tables that had no ride: one that is inserted again within a day has '
-  'moved.';
-comment on column ridepulse.removed_rows.ride_id is 'The ID that the row''s ride would have.';
-comment on column ridepulse.removed_rows.state is 'The state of the row.';
-comment on column ridepulse.removed_rows.removed_at is 'When the row was deleted.';
-
-create table ridepulse.unread_rides (
-  ride_id  text primary key,
-  relation regclass not null,
-  since    timestamptz not null default now(),
-  sqlstate text not null
-);
-
-comment on table ridepulse.unread_rides is
-  'Rides whose row of an attached table changed and could not be read since. No clock rule fires '
-  'for them.';
-comment on column ridepulse.unread_rides.ride_id is 'The ride.';
-comment on column ridepulse.unread_rides.relation is 'The attached table.';
-comment on column ridepulse.unread_rides.since is 'When the row could first not be read.';
-comment on column ridepulse.unread_rides.sqlstate is 'The SQLSTATE of the error.';
-
-create or replace function ridepulse.rides_removed() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-begin
-  if tg_relid <> 'ridepulse.rides'::regclass then
-    raise exception 'ridepulse.rides_removed serves ridepulse.rides alone, not %',
-      tg_relid::regclass using errcode = 'insufficient_privilege';
-  end if;
-  delete from ridepulse.participants p where p.ride_id in (select g.id from gone g);
-  delete from ridepulse.unread_rides u where u.ride_id in (select g.id from gone g);
-  return null;
-end
-$$;
-
-comment on function ridepulse.rides_removed() is
-  'Trigger function: deletes the participants and the marks of deleted rides. Errors: 42501 on any '
-  'table other than ridepulse.rides.';
+-- The trigger functions of attached tables: what they copy is the row as it is, whatever other
+-- triggers have changed since. See 0018_watches.sql; reasons: docs/decisions/0072-row-versions.md.
 
 -- Must not be SECURITY DEFINER, because it runs code of the table's owner.
-create or replace function ridepulse.read_row() returns trigger
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+create function ridepulse.read_row() returns trigger
+language plpgsql set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
 declare
   new_row jsonb;
   old_row jsonb;
@@ -123,30 +76,9 @@ comment on function ridepulse.read_row() is
   'state of the old one, the row that the table has now, and the key. Errors: only those that a '
   'repetition may fix.';
 
-create or replace function ridepulse.restore_ride(id text) returns boolean
-language plpgsql set search_path = pg_catalog, pg_temp as $$
-declare
-  removed jsonb;
-begin
-  delete from ridepulse.events e
-  where e.id in (
-    select r.id from ridepulse.events r
-    where r.ride_id = restore_ride.id and r.event = 'ride_removed' and r.created_at >= now()
-    for update skip locked)
-  returning e.data -> 'ride' into removed;
-  if not found
-     or not ridepulse.insert_silently(jsonb_populate_record(null::ridepulse.rides, removed)) then
-    return false;
-  end if;
-  update ridepulse.events e set data = '{"moved": true}'
-  where e.ride_id = restore_ride.id and e.event = 'ride_watched' and e.created_at >= now();
-  return true;
-end
-$$;
-
 -- An update of a row without a ride, such as one that was finished before the table was attached,
 -- announces its state only if the update changed the state, or made the row meet the condition.
-create or replace function ridepulse.store_row(
+create function ridepulse.store_row(
   w ridepulse.watches, operation text, new_row jsonb, old_row jsonb
 ) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -224,37 +156,7 @@ comment on function ridepulse.store_row(ridepulse.watches, text, jsonb, jsonb) i
   'row meets the condition, and the mapped values; a deleted row has a new one if it was inserted '
   'again.';
 
-create function ridepulse.has_moved(ride ridepulse.rides) returns boolean
-language plpgsql set search_path = pg_catalog, pg_temp as $$
-declare
-  removed ridepulse.removed_rows;
-begin
-  delete from ridepulse.removed_rows r where r.ride_id = ride.id returning * into removed;
-  return found and removed.removed_at >= now() - interval '1 day'
-    and removed.state is not distinct from ride.state;
-end
-$$;
-
-comment on function ridepulse.has_moved(ridepulse.rides) is
-  'Whether an inserted row without a ride was deleted within the last day, with the same state. '
-  'Forgets that.';
-
--- A trigger that ran before ridepulse_watch has updated the row without changing its state. The ride
--- is announced by the write whose trigger that was.
-create function ridepulse.is_unannounced(ride ridepulse.rides) returns boolean
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select exists (
-      select from ridepulse.events e where e.ride_id = ride.id and e.event = 'ride_watched'
-        and e.data = '{}' and e.created_at >= now())
-    and not exists (
-      select from ridepulse.events e where e.ride_id = ride.id and e.event = ride.state
-        and e.created_at >= now())
-$$;
-
-comment on function ridepulse.is_unannounced(ridepulse.rides) is
-  'Whether this transaction has inserted the ride silently and not emitted its state.';
-
-create or replace function ridepulse.watched() returns trigger
+create function ridepulse.watched() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   source jsonb := nullif(current_setting('ridepulse.row', true), '');
@@ -289,3 +191,51 @@ begin
   return null;
 end
 $$;
+
+comment on function ridepulse.watched() is
+  'Trigger function of ridepulse_watch: copies the values that ridepulse_read has stored as JSON, '
+  'or records a problem. It must not read the row itself.';
+
+create function ridepulse.record_unreadable(
+  w ridepulse.watches, relation regclass, operation text, source jsonb
+) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  code text := source #>> '{error,state}';
+  detail text := format('SQLSTATE %s: %s', code, source #>> '{error,message}');
+  key jsonb := source -> 'key';
+  former_id text := ridepulse.mapped_id(w, source #> '{old,row}');
+  own_id text := case when jsonb_array_length(key) = 1 then w.prefix || nullif(key ->> 0, '') end;
+  missing text;
+begin
+  -- 42703 and 42883: a column or a function that does not exist. No row can be read then.
+  for missing in
+    select value from (
+      select * from jsonb_each_text(w.columns) where w.ride_function is null
+      union all select * from jsonb_each_text(w.attributes)) m
+    where code = '42703' and ridepulse.base_type(record_unreadable.relation, m.value) is null
+  loop
+    perform ridepulse.record_watch_error(w.relation, missing, 'missing_column');
+  end loop;
+  if not found then
+    perform ridepulse.record_watch_error(w.relation, '',
+      case when code in ('42703', '42883') then 'unusable_mapping' else 'unreadable_row' end,
+      coalesce(own_id, former_id, key::text), detail);
+  end if;
+  if operation = 'DELETE' then
+    perform ridepulse.remove_ride(w, coalesce(former_id, own_id));
+    return;
+  end if;
+  insert into ridepulse.unread_rides (ride_id, relation, sqlstate)
+  select r.id, w.relation, code
+  from ridepulse.rides r where r.id in (former_id, own_id)
+    and ridepulse.belongs_to(w, r.id)
+  on conflict do nothing;
+end
+$$;
+
+comment on function ridepulse.record_unreadable(ridepulse.watches, regclass, text, jsonb) is
+  'Records why a row could not be read: a column that is gone, a condition or a function that '
+  'fails for each row, or this row alone. Marks its ride in ridepulse.unread_rides; removes it if '
+  'the row was deleted. operation: that of the trigger. source: the error, the key and the former '
+  'row, as ridepulse_read has stored them.';

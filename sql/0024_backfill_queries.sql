@@ -1,8 +1,5 @@
--- Copies the live rows of an attached table, in batches: `ridepulse backfill` and `serve` use it.
--- Reasons: docs/decisions/0030-backfill.md.
---
--- The functions that read the table run with their caller's rights. The others read and write
--- rides. Writers of the table go on meanwhile: the triggers copy what they change.
+-- The queries by which a backfill reads the live rows of an attached table. Reasons:
+-- docs/decisions/0030-backfill.md and 0031-owner-code-in-backfills.md.
 
 create function ridepulse.attached_table(relation regclass) returns ridepulse.watches
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
@@ -21,21 +18,6 @@ $$;
 
 comment on function ridepulse.attached_table(regclass) is
   'Returns what ridepulse.watch has stored about a table. Errors: 55000 if it is not attached.';
-
-create function ridepulse.key_columns(w ridepulse.watches) returns text[]
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select coalesce(
-    (select array_agg(a.attname::text order by k.number)
-     from pg_index i cross join unnest(i.indkey::smallint[]) with ordinality k (attnum, number)
-     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
-       and k.number <= i.indnkeyatts
-     where i.indrelid = w.relation and i.indisprimary),
-    case when w.ride_function is null then array[w.columns ->> 'id'] end)
-$$;
-
-comment on function ridepulse.key_columns(ridepulse.watches) is
-  'Returns the columns that identify a row: the primary key, otherwise the mapped ID; null if the '
-  'table has neither.';
 
 -- A person may make a cast of any type that is theirs, also of an enum. The planner itself evaluates
 -- functions of indexes and constraints.
@@ -77,7 +59,7 @@ comment on function ridepulse.runs_owner_code(regclass) is
   'if it is not attached.';
 
 create function ridepulse.values_of(type regtype, words text[]) returns text[]
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
   select array(
     select w from unnest(words) w
     where case when i.id is not null then
@@ -130,7 +112,7 @@ comment on function ridepulse.matches(regclass, text, text) is
 
 -- $1: the raw states that are active; $2: the raw IDs of live rides.
 create function ridepulse.find_query(w ridepulse.watches, states text[]) returns text
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
   select case when w.ride_function is not null then format(
     'select array_agg(f.id), array_agg(f.key) from (select x."ridepulse.ride" ->> ''id'' as id, %1$s as key '
     'from %2$s r cross join lateral (select to_jsonb(%3$s(r)) as "ridepulse.ride" offset 0) x '
@@ -167,7 +149,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
       'cross join lateral (select %s as change from %s r where %s) q',
     ridepulse.row_expression(w), w.relation, string_agg(format(
       -- The name of a type in SQL may have a length: character means character(1).
-      '%s = ("ridepulse.k" ->> %s)::%s', case when t.typtype = 'e'
+      '%s = ("ridepulse.k".value ->> %s)::%s', case when t.typtype = 'e'
         then ridepulse.column_value(w.relation, k.name) else format('r.%I', k.name) end, k.number - 1,
       case when t.typtype = 'e' then 'text' else format('%I.%I', n.nspname, t.typname) end), ' and '))
   from unnest(ridepulse.key_columns(w)) with ordinality k (name, number)
@@ -213,40 +195,3 @@ comment on function ridepulse.backfill_plan(regclass, text[], boolean) is
   'Returns the prefix of a table''s rides, the raw states that are active, and the queries of a '
   'backfill, for a caller to execute. allows_owner_code: whether they may run code of the table''s '
   'owner. Errors: 55000 if the table is not attached or has no key; 42501 if they would run it.';
-
-create function ridepulse.find_live_rows(
-  "table" regclass, active text[], allows_owner_code boolean default true
-)
-returns table (ride_id text, key jsonb, version text)
-language plpgsql set search_path = pg_catalog, pg_temp as $$
-declare
-  plan record;
-  rides text[];
-  versions text[];
-  raw_ids text[];
-  ids text[];
-  keys jsonb[];
-begin
-  -- What is checked of the table must still hold when it is read.
-  execute format('lock table %s in access share mode', "table");
-  select * into plan from ridepulse.backfill_plan("table", active, allows_owner_code);
-  -- Precedes the reading of the table: a ride whose version is still the same at the end has not
-  -- been changed by a row that this reading missed.
-  select array_agg(l.ride_id), array_agg(l.version), array_agg(l.raw_id)
-  into rides, versions, raw_ids
-  from ridepulse.live_rides("table", active) l;
-  execute plan.find into ids, keys
-    using plan.states, array(select r from unnest(raw_ids) r where r is not null);
-  return query
-    select plan.prefix || f.id, f.key, null::text from unnest(ids, keys) f (id, key)
-    where f.id <> ''
-    union all
-    select r.id, null, r.version from unnest(rides, versions) r (id, version)
-    where not exists (select from unnest(ids) f (id) where plan.prefix || f.id = r.id);
-end
-$$;
-
-comment on function ridepulse.find_live_rows(regclass, text[], boolean) is
-  'Returns the live rows of an attached table and the rows of its live rides, by their keys; and '
-  'live rides without a row, whose key is null. active: the active states. allows_owner_code and '
-  'errors: those of ridepulse.backfill_plan.';

@@ -1,74 +1,5 @@
--- Sign-out, the end of cards, and the checks that SQL and HTTP share. Contract: docs/sql.md;
--- reasons: docs/decisions/0036-people.md.
-
-create table ridepulse.apps (
-  app     text primary key check (app <> ''),
-  seen_at timestamptz not null default clock_timestamp()
-);
-
-comment on table ridepulse.apps is
-  'Apps that ridepulse serve is configured for. While there is no row, functions accept any app.';
-comment on column ridepulse.apps.app is 'The app''s name, as rules and phones name it.';
-comment on column ridepulse.apps.seen_at is
-  'When a service that is configured for the app last started.';
-
-create function ridepulse.check_app(function_name text, app text) returns void
-language plpgsql stable set search_path = pg_catalog, pg_temp as $$
-begin
-  perform ridepulse.check_text(function_name, 'app', app);
-  if not exists (select from ridepulse.apps a where a.app = check_app.app)
-     and exists (select from ridepulse.apps) then
-    raise exception 'app of ridepulse.% is %, which is unknown', function_name, quote_literal(app)
-      using errcode = 'invalid_parameter_value',
-            hint = 'Known apps: '
-              || (select string_agg(a.app, ', ' order by a.app) from ridepulse.apps a)
-              || '. ridepulse serve adds those that it is configured for when it starts.';
-  end if;
-end
-$$;
-
-comment on function ridepulse.check_app(text, text) is
-  'Checks the argument app: a name in ridepulse.apps, if that has any. function_name is for the '
-  'message. Errors: 22023.';
-
--- The message does not quote the value: it may be a real token.
-create function ridepulse.check_token(function_name text, token text) returns void
-language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
-begin
-  if token is null or token !~ '^([0-9A-Fa-f]{2}){1,255}([0-9A-Fa-f]{2})?$' then
-    raise exception 'token of ridepulse.% is no token', function_name
-      using errcode = 'invalid_parameter_value',
-            hint = 'Send 2 to 512 hexadecimal digits, an even number of them.';
-  end if;
-end
-$$;
-
-comment on function ridepulse.check_token(text, text) is
-  'Checks the argument token: 2 to 512 hexadecimal digits, an even number of them. function_name '
-  'is for the message. Errors: 22023.';
-
-create function ridepulse.check_environment(function_name text, environment text) returns void
-language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
-begin
-  if environment not in ('production', 'sandbox') then
-    raise exception 'environment of ridepulse.% is %, which is unknown',
-      function_name, quote_literal(environment)
-      using errcode = 'invalid_parameter_value', hint = 'Send production, sandbox or null.';
-  end if;
-end
-$$;
-
-comment on function ridepulse.check_environment(text, text) is
-  'Checks the argument environment: production, sandbox or null. function_name is for the '
-  'message. Errors: 22023.';
-
-create index live_activities_by_owner on ridepulse.live_activities (app, owner_id)
-  where ended_at is null;
-create index live_activities_by_installation on ridepulse.live_activities (app, installation_id)
-  where installation_id is not null and ended_at is null;
-create index push_to_start_tokens_by_installation
-  on ridepulse.push_to_start_tokens (app, installation_id)
-  where installation_id is not null and disabled_at is null;
+-- Sign-out, and the end of cards and start tokens. Contract: docs/sql.md; reasons:
+-- docs/decisions/0036-people.md.
 
 create function ridepulse.owners_of_installation(app text, installation_id text)
 returns setof text
@@ -211,3 +142,39 @@ comment on function ridepulse.unregister_push_to_start(text, text) is
   'Withdraws a push-to-start token: no card is started with it until it is registered again. '
   'Returns whether it was valid. Errors: 22023 for an argument that is not what the function '
   'takes.';
+
+create function ridepulse.owner_apps(owner_id text, app text) returns setof text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select $2 where $2 is not null
+  union
+  select a.app from (
+    select 'customer' as app union select 'driver' union select s.app from ridepulse.apps s
+    union select d.app from ridepulse.devices d where d.owner_id = $1
+    union select c.app from ridepulse.live_activities c where c.owner_id = $1
+    union select t.app from ridepulse.push_to_start_tokens t where t.owner_id = $1
+    union select k.app from ridepulse.contacts k where k.owner_id = $1
+    union select p.app from ridepulse.preferences p where p.owner_id = $1
+    union select p.app from ridepulse.permits p where p.owner_id = $1) a
+  where $2 is null
+$$;
+
+comment on function ridepulse.owner_apps(text, text) is
+  'Returns the apps in which an owner ID names the person to erase: app, or all if it is null.';
+
+create function ridepulse.sign_out(owner_id text, app text default null) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  apps constant text[] := array(select ridepulse.owner_apps(sign_out.owner_id, sign_out.app));
+  phones bigint;
+begin
+  update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'signed_out'
+  where d.app = any (apps) and d.owner_id = sign_out.owner_id and d.disabled_at is null;
+  get diagnostics phones = row_count;
+  perform ridepulse.withdraw(a, sign_out.owner_id, null) from unnest(apps) a;
+  return phones;
+end
+$$;
+
+comment on function ridepulse.sign_out(text, text) is
+  'Signs all phones of a person out, and withdraws all cards and start tokens; returns how many '
+  'phones. app: only in that app; null means in all.';
