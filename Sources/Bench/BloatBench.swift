@@ -27,7 +27,12 @@ struct BloatBench: ServerBench {
     store = PostgresRideStore(
       node: UUID().uuidString.lowercased(), host: "bench", apps: [.customer, .driver],
       rules: Self.configuration.rules, lease: .seconds(600), claims: sessions[0],
-      settlements: sessions[1], sweeping: { try PostgresSession(conninfo: url) },
+      settlements: sessions[1],
+      sweeping: { calls, timeout in
+        let session = try PostgresSession(conninfo: url)
+        defer { Task { await session.close() } }
+        return try await session.run(calls, timeout: timeout)
+      },
       log: Log { _, _, _ in })
   }
 

@@ -252,15 +252,14 @@ extension PostgresRideStore {
   private func sweep(at began: Duration) {
     guard let bounds = lowWaterMark.withLock({ $0.beginSweep(at: began) }) else { return }
     Task {
-      let session = try? sweeping?()
-      let rows = try? await (session ?? claims).run(
-        [
-          Call(ClaimStatements.plannedOnce),
-          Call(
-            ClaimStatements.belowMark,
-            [String(bounds.event ?? .min), bounds.due.map { String($0.microseconds) }]),
-        ], timeout: .seconds(60))
-      await session?.close()
+      let calls = [
+        Call(ClaimStatements.plannedOnce),
+        Call(
+          ClaimStatements.belowMark,
+          [String(bounds.event ?? .min), bounds.due.map { String($0.microseconds) }]),
+      ]
+      let run = sweeping ?? { [claims] in try await claims.run($0, timeout: $1) }
+      let rows = try? await run(calls, .seconds(60))
       let late = rows.map { rows in
         LowWaterMark.Bounds(
           event: rows[1].int64(0, 0),

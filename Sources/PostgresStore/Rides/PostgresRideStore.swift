@@ -19,7 +19,7 @@ package final class PostgresRideStore: RideStore {
   let claims: PostgresSession
   let settlements: PostgresSession
   let listener: WakeListener?
-  let sweeping: (@Sendable () throws -> PostgresSession)?
+  let sweeping: (@Sendable ([Call], Duration) async throws -> [QueryResult])?
   let onLate: @Sendable () -> Void
   let log: Log
   /// When the last call must have ended, as uptime; nil until the node stops.
@@ -48,14 +48,14 @@ package final class PostgresRideStore: RideStore {
   ///   - rules: the rules that decide which data is read.
   ///   - lease: how long a claimed ride belongs to this node.
   ///   - listener: wakes the sleeping node; without it producers take the node for awake.
-  ///   - sweeping: opens a session for a sweep, which closes it again; without it sweeps use the
-  ///     session of the claims.
+  ///   - sweeping: runs the calls of a sweep within a time limit; without it sweeps use the session
+  ///     of the claims.
   ///   - onLate: called when a sweep has found something to claim; must not block.
   package init(
     node: String, host: String, apps: [App], pin: DatabasePin = .none, rules: RuleSet,
     lease: Duration,
     claims: PostgresSession, settlements: PostgresSession, listener: WakeListener? = nil,
-    sweeping: (@Sendable () throws -> PostgresSession)? = nil,
+    sweeping: (@Sendable ([Call], Duration) async throws -> [QueryResult])? = nil,
     onLate: @escaping @Sendable () -> Void = {}, log: Log
   ) {
     self.node = node

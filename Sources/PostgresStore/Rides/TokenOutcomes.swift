@@ -4,7 +4,7 @@ import RideCore
 package struct TokenOutcomes: Sendable {
   private let session: PostgresSession
 
-  /// Uses an open session that no other work waits for, and does not close it.
+  /// Uses an open session, which it does not close.
   package init(session: PostgresSession) {
     self.session = session
   }

@@ -117,14 +117,14 @@ extension APIRoutes {
     self.init(
       apps: service.apps, rules: { service.rules },
       answer: { call, arguments, key, state in
-        try await service.callers.with { session in
+        try await service.pool.with(.call) { session in
           try await APICallStore(session: session)
             .answer(call, arguments, key: key, awaitedState: state)
         }
       },
       history: { try await service.history(of: $0) }, search: { try await service.search($0) },
       deliveries: { query in
-        try await DeliveryLog(session: service.admin.get()).page(query)
+        try await service.pool.with(.short) { try await DeliveryLog(session: $0).page(query) }
       })
   }
 }

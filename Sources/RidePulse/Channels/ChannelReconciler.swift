@@ -26,12 +26,13 @@ final class ChannelReconciler: Sendable {
     var auditedAt: ContinuousClock.Instant?
   }
 
-  private let conninfo: String
+  private let pool: SessionPool
   private let client: ChannelClient
   private let scopes: [App: ChannelScope]
   private let pin: DatabasePin
   private let log: Log
-  private let signal = AsyncSignal()
+  /// There are, or may be, channels to create or to delete.
+  let signal = AsyncSignal()
   private let state = Mutex(State())
   private let unreported = Mutex<@Sendable () -> Void>({})
 
@@ -41,9 +42,6 @@ final class ChannelReconciler: Sendable {
     set { unreported.withLock { $0 = newValue } }
   }
 
-  /// The pause before a channel that could not be deleted is tried again.
-  static let interval: Duration = .seconds(60)
-
   /// The interval between searches for channels that ended on a node that died.
   static let auditInterval: Duration = .seconds(3600)
 
@@ -51,10 +49,10 @@ final class ChannelReconciler: Sendable {
   static let batch = 1000
 
   init(
-    conninfo: String, client: ChannelClient, scopes: [App: ChannelScope], pin: DatabasePin,
+    pool: SessionPool, client: ChannelClient, scopes: [App: ChannelScope], pin: DatabasePin,
     log: Log
   ) {
-    self.conninfo = conninfo
+    self.pool = pool
     self.client = client
     self.scopes = scopes
     self.pin = pin
@@ -84,19 +82,8 @@ final class ChannelReconciler: Sendable {
     signal.notify()
   }
 
-  /// Reconciles until the task is cancelled.
-  func run() async {
-    repeat {
-      await reconcile()
-      await signal.wait(atMost: Self.interval, on: ContinuousClock())
-    } while !Task.isCancelled
-  }
-
-  /// Wakes `run`, so that it notices its cancellation.
-  func stop() { signal.notify() }
-
-  /// Creates and deletes channels once, as rides need them. A failure is logged and retried later.
-  func reconcile() async {
+  /// Creates and deletes channels once, as rides need them.
+  func reconcile() async throws {
     let (needs, hasEnded) = state.withLock { state in
       let now = ContinuousClock.now
       let isAuditDue = state.auditedAt.map { now - $0 >= Self.auditInterval } ?? true
@@ -106,8 +93,7 @@ final class ChannelReconciler: Sendable {
     }
     if needs.isEmpty, !hasEnded { return }
     do {
-      // A short-lived session of its own, so that claims and settlements never queue behind it.
-      try await Database.with(conninfo: conninfo, name: "channels") { session in
+      try await pool.with(.short) { session in
         // To a copy of the database, the channels of its origin would look like leaked ones. The
         // engine logs the problem; rides repeat their needs.
         guard try await pin.problems(session).isEmpty else {
@@ -119,8 +105,8 @@ final class ChannelReconciler: Sendable {
         if hasEnded { await deleteEnded(service) }
       }
     } catch {
-      log(.warning, "Channel reconciliation failed, retrying", ["error": "\(error)"])
       state.withLock { $0.hasEnded = $0.hasEnded || hasEnded }
+      throw error
     }
   }
 

@@ -66,10 +66,10 @@ enum Serve: Command {
       let endpoints = try ServiceEndpoints(service, context, log)
       defer { endpoints.close() }
       // Before the endpoints close, which wait for the responses in progress.
-      return try await withCleanup({ await service.endCalls() }) {
+      return try await withCleanup({ await service.pool.close() }) {
         guard try await service.start(onWait: { supervision.waiting($0) }) else { return .done }
         log(.info, "Serving", fields)
-        await Superuser.warn(service.conninfo, log)
+        await Superuser.warn(service.pool, log)
         await serve(service, supervision)
         return .done
       }
@@ -80,22 +80,13 @@ enum Serve: Command {
 
   private static func serve(_ service: Service, _ supervision: Supervision) async {
     supervision.ready()
-    let maintenance = Task { await service.maintenance.run() }
+    let tasks = Task { await service.tasks.run() }
     let keepalive = Task {
       await supervision.keepalive(
         stuck: { service.engine.stalls() }, problems: { service.problems })
     }
-    let channels = Task { await service.channels.run() }
-    let watch = Task { await service.watchMonitor.run() }
-    let backfills = Task { await service.backfills.run() }
-    let outcomes = Task { await service.outcomes.run() }
-    let cardTypes = Task { await service.cardTypes.run() }
     await service.engine.run()
-    for task in [maintenance, watch, backfills, keepalive, channels, outcomes, cardTypes] {
-      task.cancel()
-    }
-    service.channels.stop()
-    service.outcomes.notify()
+    for task in [tasks, keepalive] { task.cancel() }
   }
 
   /// Throws if the database's pin keeps a single run from sending.

@@ -12,10 +12,8 @@ enum Superuser {
   }
 
   /// Logs it once, at the start of a service.
-  static func warn(_ conninfo: String, _ log: Log) async {
-    let server = try? await Database.with(conninfo: conninfo, name: "serve") { session in
-      try await ServerState.read(session)
-    }
+  static func warn(_ pool: SessionPool, _ log: Log) async {
+    let server = try? await pool.with(.short) { try await ServerState.read($0) }
     guard let server, server.isSuperuser else { return }
     log(
       .warning, "Running as a superuser, use another role", ["role": server.role, "fix": remedy])

@@ -64,11 +64,8 @@ struct DemoStage {
     _ service: Service, _ fleet: Fleet, _ backend: FleetBackend, _ view: DemoView
   ) async throws {
     let engine = Task { await service.engine.run() }
-    let outcomes = Task { await service.outcomes.run() }
-    defer {
-      outcomes.cancel()
-      service.outcomes.notify()
-    }
+    let outcomes = Task { await service.tasks.outcomes.run() }
+    defer { outcomes.cancel() }
     view.begin()
     try await withCleanup({
       view.end()

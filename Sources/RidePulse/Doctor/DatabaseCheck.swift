@@ -39,6 +39,9 @@ enum DatabaseCheck {
     }
   }
 
+  private static let needed =
+    "serve has \(NodeConnections.atRest) connections at rest, and \(NodeConnections.most) at most"
+
   private static func remedy(_ why: String) -> String {
     if why.contains("connection string") {
       return "export DATABASE_URL=postgres://USER:PASSWORD@HOST/DATABASE"
@@ -50,7 +53,7 @@ enum DatabaseCheck {
       return "allow this role from this address in the server's pg_hba.conf, then reload it"
     }
     if why.contains("too many clients") || why.contains("connection slots") {
-      return "raise max_connections, or end unused sessions; serve keeps three open"
+      return "raise max_connections, or end unused sessions; \(needed)"
     }
     if why.contains("authentication failed") || why.contains("no password supplied")
       || why.contains("role \"")
@@ -176,8 +179,7 @@ enum DatabaseCheck {
     case .known(.unreachable(let why)), .failed(let why):
       return .failure(
         "listen", "a second connection failed: \(why)",
-        "raise max_connections, or the pool's size; serve keeps three connections open and opens others for a short time"
-      )
+        "raise max_connections, or the pool's size; \(needed)")
     }
   }
 

@@ -7,9 +7,8 @@ enum CardUsageAnswer {
   /// How long an answer is reused: nodes record what they sent once a minute.
   static let freshness: Duration = .seconds(60)
 
-  /// Reads over a session of its own, because other requests share the admin session.
-  static func make(_ conninfo: String, _ rules: RuleSet) async throws -> [UInt8] {
-    try await Database.with(conninfo: conninfo, name: "cards") { session in
+  static func make(_ pool: SessionPool, _ rules: RuleSet) async throws -> [UInt8] {
+    try await pool.with(.long) { session in
       json(try await SentCardType.all(session), try await StartTokenCount.all(session), rules)
     }
   }

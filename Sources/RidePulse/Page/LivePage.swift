@@ -17,20 +17,18 @@ final class LivePage: Sendable {
     self.service = service
     stream = LiveStream(service)
     timeline = AnswerCache(freshness: TimelineAnswer.freshness) {
-      try await TimelineAnswer.make(service.conninfo, service.engine.configuration)
+      try await TimelineAnswer.make(service.pool, service.engine.configuration)
     }
     cards = AnswerCache(freshness: CardUsageAnswer.freshness) {
-      try await CardUsageAnswer.make(service.conninfo, service.engine.configuration.rules)
+      try await CardUsageAnswer.make(service.pool, service.engine.configuration.rules)
     }
   }
 
   var routes: [Route] {
     PageFile.routes + [
       Route("GET", "/live") { [stream] _ in stream.answer() },
-      Route("GET", "/timeline") { [service, timeline] _ in
-        await Self.answer(timeline, service)
-      },
-      Route("GET", "/cards") { [service, cards] _ in await Self.answer(cards, service) },
+      Route("GET", "/timeline") { [timeline] _ in await Self.answer(timeline) },
+      Route("GET", "/cards") { [cards] _ in await Self.answer(cards) },
       Route("GET", "/ride", isPrivate: true) { [service] request in
         await Self.ride(request, service)
       },
@@ -39,10 +37,8 @@ final class LivePage: Sendable {
 
   func close() { stream.close() }
 
-  private static func answer(_ cache: AnswerCache, _ service: Service) async -> HTTPResponse {
+  private static func answer(_ cache: AnswerCache) async -> HTTPResponse {
     do {
-      // The answer is read over a session of its own, but only if the service has a database.
-      _ = try await service.admin.get()
       return json(try await cache.json())
     } catch let error as APIError {
       return .text(error.code.status, error.message)
@@ -178,9 +174,10 @@ final class LiveStream: Sendable {
 
   private func read() async -> LiveMessage.Database {
     do {
-      let session = try await service.admin.get()
-      let states = try await RideStates.read(session)
-      return .answers(try await RideGauges.read(session), states)
+      return try await service.pool.with(.short) { session in
+        let states = try await RideStates.read(session)
+        return .answers(try await RideGauges.read(session), states)
+      }
     } catch {
       return .silent
     }

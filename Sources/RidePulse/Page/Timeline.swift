@@ -87,15 +87,10 @@ enum TimelineAnswer {
   /// The number of rides that are read: one page.
   static let rideLimit = RideSnapshot.pageSize
 
-  /// Reads over a session of its own, which is closed afterwards: reading a page of rides takes
-  /// time, and other requests share the admin session.
-  static func make(_ conninfo: String, _ configuration: EngineConfiguration) async throws
+  static func make(_ pool: SessionPool, _ configuration: EngineConfiguration) async throws
     -> [UInt8]
   {
-    let (views, now, permits) = try await Database.with(conninfo: conninfo, name: "timeline") {
-      session in
-      try await read(session, configuration)
-    }
+    let (views, now, permits) = try await pool.with(.long) { try await read($0, configuration) }
     return await withCheckedContinuation { continuation in
       DispatchQueue.global(qos: .utility).async {
         let timeline = Timeline(

@@ -13,14 +13,12 @@ final class BackfillMonitor: Sendable {
     var refused: [String: String] = [:]
   }
 
-  private let conninfo: String
+  private let pool: SessionPool
   private let log: Log
   private let state: Mutex<State>
 
-  static let interval: Duration = .seconds(60)
-
-  init(conninfo: String, active: Set<String>, log: Log) {
-    self.conninfo = conninfo
+  init(pool: SessionPool, active: Set<String>, log: Log) {
+    self.pool = pool
     self.log = log
     state = Mutex(State(active: active))
   }
@@ -28,28 +26,18 @@ final class BackfillMonitor: Sendable {
   /// Uses the active states of other rules from now on.
   func use(active: Set<String>) { state.withLock { $0.active = active } }
 
-  /// Runs now, and each minute until the task is cancelled.
-  func run() async { await repeatedly(every: Self.interval) { await check() } }
-
-  /// Backfills the tables that need it. A failure is logged; no push depends on it.
-  func check() async {
-    do {
-      try await Database.with(conninfo: conninfo, name: "backfill") { session in
-        for table in try await BackfillRights.pendingTables(session) {
-          do {
-            try await backfill(table, session)
-          } catch let error as PostgresError where error.server != nil {
-            // A fault of one table must not keep the others from their backfill.
-            refuse(
-              table.name, "\(error)",
-              "as the owner of \(table.name): \(Backfill.line(table.name))")
-          }
+  /// Backfills the tables that need it.
+  func check() async throws {
+    try await pool.with(.long) { session in
+      for table in try await BackfillRights.pendingTables(session) {
+        do {
+          try await backfill(table, session)
+        } catch let error as PostgresError where error.server != nil {
+          // A fault of one table must not keep the others from their backfill.
+          refuse(
+            table.name, "\(error)", "as the owner of \(table.name): \(Backfill.line(table.name))")
         }
       }
-    } catch let error as PostgresError where error.refusesRights {
-      log(.debug, "Reading attached tables failed", ["error": "\(error)"])
-    } catch {
-      log(.warning, "Backfill failed, retrying in a minute", ["error": "\(error)"])
     }
   }
 

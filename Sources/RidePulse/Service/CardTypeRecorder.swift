@@ -12,17 +12,13 @@ final class CardTypeRecorder: Sendable {
     /// Counts that could not be written yet: as many lines as cards have fields.
     var unwritten: [CardTypeTally.Line] = []
     var rules: RuleSet
-    var hasFailed = false
   }
 
-  private let conninfo: String
-  private let log: Log
+  private let pool: SessionPool
   private let state: Mutex<State>
 
-  static let interval: Duration = .seconds(60)
-
-  init(conninfo: String, rules: RuleSet, log: Log) {
-    (self.conninfo, self.log) = (conninfo, log)
+  init(pool: SessionPool, rules: RuleSet) {
+    self.pool = pool
     state = Mutex(State(rules: rules))
   }
 
@@ -37,16 +33,8 @@ final class CardTypeRecorder: Sendable {
     }
   }
 
-  /// Runs each minute until the task is cancelled.
-  func run() async {
-    while !Task.isCancelled {
-      try? await Task.sleep(for: Self.interval)
-      if !Task.isCancelled { await record(within: .seconds(10)) }
-    }
-  }
-
   /// Writes the counts. After a failure they are kept for the next time.
-  func record(within limit: Duration) async {
+  func record(within limit: Duration) async throws {
     let lines = state.withLock { state in
       let lines = Self.sum(state.unwritten + state.tally.lines)
       (state.tally, state.unwritten) = (CardTypeTally(), [])
@@ -54,22 +42,10 @@ final class CardTypeRecorder: Sendable {
     }
     if lines.isEmpty { return }
     do {
-      let session = try PostgresSession(
-        conninfo: conninfo, applicationName: "ridepulse card types")
-      try await withCleanup({ await session.close(limit: .milliseconds(500)) }) {
-        try await SentCardType.record(lines, session, timeout: limit)
-      }
-      state.withLock { $0.hasFailed = false }
+      try await pool.with(.short) { try await SentCardType.record(lines, $0, timeout: limit) }
     } catch {
-      let isFirst = state.withLock { state in
-        state.unwritten = Self.sum(state.unwritten + lines)
-        defer { state.hasFailed = true }
-        return !state.hasFailed
-      }
-      guard isFirst else { return }
-      log(
-        .warning, "Types of cards not recorded",
-        ["error": "\(error)", "fix": "ridepulse doctor prints a missing grant"])
+      state.withLock { $0.unwritten = Self.sum($0.unwritten + lines) }
+      throw error
     }
   }
 

@@ -14,13 +14,13 @@ final class OnceRun: Sendable {
 
   /// Handles what is due; returns `failed` if something due is left.
   func run(_ service: Service, _ log: Log) async throws -> ExitStatus {
-    await service.backfills.check()
+    await service.tasks.backfills.pass()
     let start = try await service.databaseTime()
     try await service.engine.runOnce()
-    await service.outcomes.once(within: .seconds(10))
-    await service.channels.reconcile()
-    await service.watchMonitor.check()
-    await service.maintenance.maintain()
+    await service.applyOutcomes(within: .seconds(10))
+    for task in [service.tasks.channels, service.tasks.watchedTables] + service.tasks.maintenance {
+      await task.pass()
+    }
     return try await isComplete(service, since: start, log) ? .done : .failed
   }
 

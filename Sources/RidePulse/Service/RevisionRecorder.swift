@@ -1,17 +1,17 @@
 import Base
 import PostgresStore
 import RideCore
-import Synchronization
 
 /// Records in the database what the revisions in the ledger mean.
 final class RevisionRecorder: Sendable {
   private let session: PostgresSession
   private let log: Log
-  private let hasFailed = Mutex(false)
+  private let failures: FailureLog
 
   init(session: PostgresSession, log: Log) {
     self.session = session
     self.log = log
+    failures = FailureLog("Revision of the ledger not recorded", log)
   }
 
   /// Records the revision of rules; failures are logged, once. No push depends on it.
@@ -19,6 +19,7 @@ final class RevisionRecorder: Sendable {
     let revision = Revision.current(rules)
     do {
       let recorded = try await RevisionRegistry(session: session).record(revision)
+      failures.succeeded()
       if recorded == revision { return }
       log(
         .error, "Revision of the ledger is ambiguous",
@@ -27,17 +28,7 @@ final class RevisionRecorder: Sendable {
           "fix": "change any rule file, such as a comment",
         ])
     } catch {
-      let isFirst = hasFailed.withLock { hasFailed in
-        defer { hasFailed = true }
-        return !hasFailed
-      }
-      guard isFirst else { return }
-      log(
-        .warning, "Revision of the ledger not recorded",
-        [
-          "decided_by": "\(revision.id)", "rules": revision.start, "error": "\(error)",
-          "fix": "ridepulse doctor prints a missing grant; the next start or reload records it",
-        ])
+      failures.failed(error)
     }
   }
 }

@@ -12,12 +12,10 @@ final class Service: Sendable {
   /// The ID under which this process leases rides.
   let node = UUID().uuidString.lowercased()
   let engine: Engine
-  let maintenance: Maintenance
-  let watchMonitor: WatchMonitor
-  let backfills: BackfillMonitor
-  let channels: ChannelReconciler
-  let outcomes: OutcomeApplier
-  let cardTypes: CardTypeRecorder
+  let tasks: ServiceTasks
+  private let outcomes: OutcomeApplier
+  private let backfills: BackfillMonitor
+  private let cardTypes: CardTypeRecorder
   let store: PostgresRideStore
   private let transport: APNSClient
   private let apns: APNsVariables
@@ -32,13 +30,7 @@ final class Service: Sendable {
   private let rulesInUse: Mutex<RuleSet>
   private let revisions: RevisionRecorder
   private let recording: RecordSample?
-  let conninfo: String
-  /// The session for read requests over HTTP.
-  let admin: AdminSession
-  /// The session for searches over HTTP: one without its indexes takes long, and delays no metrics.
-  private let searches: AdminSession
-  /// The sessions for writing calls over HTTP.
-  let callers: APISessions
+  let pool: SessionPool
 
   /// The duration of a claim: the timeout of an APNs response plus twice the time of a slow
   /// settlement. After that, other nodes can claim a dead node's rides.
@@ -53,12 +45,13 @@ final class Service: Sendable {
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) throws {
     let credentials = try apns.loadCredentials()
-    self.conninfo = conninfo
     self.log = log
     self.recording = recording
     let starting = ServiceStart(log: log)
     self.starting = starting
     rulesInUse = Mutex(rules)
+    let pool = SessionPool(conninfo: conninfo, obstacle: { starting.problem })
+    self.pool = pool
     let signal = EngineSignal()
     let time = DatabaseClock.ofThisMachine()
     self.time = time
@@ -72,18 +65,14 @@ final class Service: Sendable {
       node: node, host: ProcessInfo.processInfo.hostName, apps: Array(apns.bundleIDs.keys),
       pin: apns.pin, rules: rules, lease: Self.lease, claims: sessions.claims,
       settlements: sessions.settlements, listener: sessions.listener,
-      sweeping: { try PostgresSession(conninfo: conninfo, applicationName: "ridepulse sweep") },
+      sweeping: { calls, timeout in
+        try await pool.with(.long) { try await $0.run(calls, timeout: timeout) }
+      },
       onLate: { signal.notify() }, log: log)
     revisions = RevisionRecorder(session: sessions.claims, log: log)
     let meter = ServiceMeter(now: { time.now })
     self.meter = meter
-    let admin = AdminSession(conninfo: conninfo, obstacle: { starting.problem })
-    self.admin = admin
-    searches = AdminSession(conninfo: conninfo, obstacle: { starting.problem })
-    watchMonitor = WatchMonitor(session: { try await admin.get() }, log: log)
-    backfills = BackfillMonitor(conninfo: conninfo, active: rules.activeStates, log: log)
-    callers = APISessions(conninfo: conninfo, obstacle: { starting.problem })
-    maintenance = Maintenance(conninfo: conninfo, log: log)
+    backfills = BackfillMonitor(pool: pool, active: rules.activeStates, log: log)
     self.apns = apns
     transport = try APNSClient(
       configuration: apns.configuration, credentials: credentials, now: { time.now },
@@ -92,16 +81,18 @@ final class Service: Sendable {
         signal.connectionsChanged()
       })
     let channels = ChannelReconciler(
-      conninfo: conninfo, client: transport.channels(), scopes: apns.channelScopes,
-      pin: apns.pin, log: log)
-    self.channels = channels
-    let outcomes = OutcomeApplier(conninfo: conninfo, log: log, onChannels: { channels.ended() })
+      pool: pool, client: transport.channels(), scopes: apns.channelScopes, pin: apns.pin,
+      log: log)
+    let outcomes = OutcomeApplier(pool: pool, log: log, onChannels: { channels.ended() })
     self.outcomes = outcomes
     let mistakes = ConfigurationLog(log: log)
     self.mistakes = mistakes
-    let cardTypes = CardTypeRecorder(conninfo: conninfo, rules: rules, log: log)
+    let cardTypes = CardTypeRecorder(pool: pool, rules: rules)
     self.cardTypes = cardTypes
-    channels.onUnreported = { outcomes.notify() }
+    channels.onUnreported = { outcomes.signal.notify() }
+    tasks = ServiceTasks(
+      outcomes, channels, WatchMonitor(pool: pool, log: log), backfills, cardTypes,
+      Maintenance(pool: pool, log: log), log)
     var parts = EngineDependencies(
       store: store, transport: transport, configuration: Self.configuration(apns, rules),
       log: log, time: time, recording: recording,
@@ -160,15 +151,13 @@ final class Service: Sendable {
   }
 
   func metrics() async -> String {
-    var gauges: RideGauges?
-    var watched: [WatchProblem] = []
-    if let session = try? await admin.get() {
-      gauges = try? await RideGauges.read(session)
+    let database = try? await pool.with(.short) { session in
+      let gauges = try await RideGauges.read(session)
       // A right that the role lacks since an upgrade costs only these metrics.
-      if gauges != nil { watched = (try? await WatchProblem.all(session)) ?? [] }
+      return (gauges, watched: (try? await WatchProblem.all(session)) ?? [])
     }
-    var reading = reading(gauges)
-    reading.watched = watched
+    var reading = reading(database?.0)
+    reading.watched = database?.watched ?? []
     return ServiceMetrics.page(reading, ExpectedOutcomes(of: rules, apps: apps))
   }
 
@@ -188,11 +177,11 @@ final class Service: Sendable {
   var now: Timestamp { time.now }
 
   func history(of ride: String) async throws -> RideHistory {
-    try await RideQueries(session: admin.get()).history(of: ride)
+    try await pool.with(.short) { try await RideQueries(session: $0).history(of: ride) }
   }
 
   func search(_ key: SearchKey) async throws -> SearchResult {
-    try await PushSearch(session: searches.get()).result(of: key)
+    try await pool.with(.long) { try await PushSearch(session: $0).result(of: key) }
   }
 
   /// Whether notifications of Postgres reach this node; nil if it does not listen. If they do not,
@@ -259,25 +248,29 @@ final class Service: Sendable {
     (try await store.dueRides(atMost: 1000), try await store.parkedRides(since: start))
   }
 
-  /// Ends the database calls of HTTP requests, so that none delays the shutdown of the servers.
-  func endCalls() async {
-    async let admin: Void = admin.close()
-    async let searches: Void = searches.close()
-    await callers.close()
-    _ = await (admin, searches)
+  /// Applies the answers of APNs that are left, within a time limit; other work of the pool ends with
+  /// it.
+  func applyOutcomes(within limit: Duration) async {
+    let timer = Task {
+      try? await Task.sleep(for: limit)
+      if !Task.isCancelled { await pool.close(limit: .zero) }
+    }
+    _ = try? await outcomes.apply()
+    timer.cancel()
   }
 
-  /// Closes all sessions concurrently, each within a time limit. The engine must have ended before.
+  /// Closes all sessions, each within a time limit. The engine must have ended before.
   func close() async {
+    await pool.close()
     await withTaskGroup { group in
-      group.addTask { await self.endCalls() }
       group.addTask { await self.sessions.listener?.close() }
       guard self.starting.isDone else { return }
-      group.addTask { await self.outcomes.once(within: .seconds(1)) }
-      group.addTask { await self.cardTypes.record(within: .seconds(1)) }
+      group.addTask { await self.applyOutcomes(within: .seconds(1)) }
+      group.addTask { try? await self.cardTypes.record(within: .seconds(1)) }
       group.addTask { try? await self.store.unregisterNode() }
     }
     await withTaskGroup { group in
+      group.addTask { await self.pool.close() }
       for session in sessions.both {
         group.addTask { await session.close(limit: .seconds(1)) }
       }

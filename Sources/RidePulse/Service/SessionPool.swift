@@ -1,0 +1,142 @@
+import AdminServer
+import PostgresStore
+
+/// The database sessions that HTTP requests and periodic tasks share.
+///
+/// They are separate from the engine's sessions, so that no query delays a push. Each is opened when
+/// it is first needed, and closed when nothing has used it for a while.
+actor SessionPool {
+  private let conninfo: String
+  /// Why the database can't be used yet; nil once the service has started.
+  private let obstacle: @Sendable () -> String?
+  private var places: SessionPlaces
+  private var sessions: [Int: PostgresSession] = [:]
+  private var closing: Task<Void, Never>?
+
+  init(
+    conninfo: String, idleLimit: Duration = SessionPlaces.idleLimit,
+    obstacle: @escaping @Sendable () -> String? = { nil }
+  ) {
+    self.conninfo = conninfo
+    places = SessionPlaces(idleLimit: idleLimit)
+    self.obstacle = obstacle
+  }
+
+  /// Runs `body` with a session, which other work may use at the same time.
+  ///
+  /// - Throws: `APIError` at once while the service waits for the database.
+  func with<Value: Sendable>(
+    _ work: SessionPlaces.Work, _ body: @Sendable (PostgresSession) async throws -> Value
+  ) async throws -> Value {
+    if let obstacle = obstacle() {
+      throw APIError(.databaseUnavailable, "\(obstacle); nothing was done, repeat it later")
+    }
+    let place = places.enter(work)
+    defer {
+      places.leave(place, now: .now)
+      if closing == nil { closing = Task { await closeUnused() } }
+    }
+    return try await body(try session(place))
+  }
+
+  private func session(_ place: Int) throws(PostgresError) -> PostgresSession {
+    if let session = sessions[place] { return session }
+    let opened = try PostgresSession(
+      conninfo: conninfo, applicationName: "ridepulse shared")
+    sessions[place] = opened
+    return opened
+  }
+
+  private func closeUnused() async {
+    while let due = places.nextClose {
+      guard (try? await Task.sleep(until: due, clock: .continuous)) != nil else { break }
+      await close(places.close(now: .now), limit: .seconds(1))
+    }
+    closing = nil
+  }
+
+  /// Ends what is still under way at the limit. A session that is needed afterwards is opened again.
+  func close(limit: Duration = .seconds(1)) async {
+    closing?.cancel()
+    await close(Array(sessions.keys), limit: limit)
+  }
+
+  private func close(_ places: [Int], limit: Duration) async {
+    let unused = places.compactMap { sessions.removeValue(forKey: $0) }
+    await withTaskGroup { group in
+      for session in unused { group.addTask { await session.close(limit: limit) } }
+    }
+  }
+}
+
+/// Decides which session of a pool some work uses, and when an unused one is closed.
+///
+/// A session executes one transaction after another, whoever submits them. Work therefore takes the
+/// one with the fewest users, and of several the first, so that a quiet service has one session.
+struct SessionPlaces {
+  typealias Instant = ContinuousClock.Instant
+
+  /// Work by how long it may keep others waiting that use the same session.
+  enum Work: Hashable, Sendable {
+    /// A writing call over HTTP: it may wait for a row that an app has locked.
+    case call
+    /// A search, or another read of many rows.
+    case long
+    /// Any other read, and what is repeated.
+    case short
+
+    /// Calls leave a session to other work, and calls and long work together leave one to short work.
+    fileprivate var places: Range<Int> {
+      switch self {
+      case .call: 0..<4
+      case .long: 0..<5
+      case .short: 0..<SessionPlaces.count
+      }
+    }
+  }
+
+  /// The largest number of sessions.
+  static let count = 6
+  /// How long an unused session stays open: longer than the pause between the passes of the most
+  /// frequent periodic task, which would otherwise connect each time.
+  static let idleLimit: Duration = .seconds(30)
+
+  private let idleLimit: Duration
+  private var users = Array(repeating: 0, count: count)
+  /// When each open session that has no users was last used.
+  private var unusedSince: [Int: Instant] = [:]
+
+  init(idleLimit: Duration = Self.idleLimit) { self.idleLimit = idleLimit }
+
+  /// Returns the place of the session to use.
+  mutating func enter(_ work: Work) -> Int {
+    let place = work.places.min { (users[$0], $0) < (users[$1], $1) } ?? 0
+    users[place] += 1
+    unusedSince[place] = nil
+    return place
+  }
+
+  mutating func leave(_ place: Int, now: Instant) {
+    users[place] -= 1
+    if users[place] == 0 { unusedSince[place] = now }
+  }
+
+  /// When the next session is to be closed if nothing uses it until then; nil without one.
+  var nextClose: Instant? { unusedSince.values.min().map { $0 + idleLimit } }
+
+  /// Returns the places whose sessions are to be closed now.
+  mutating func close(now: Instant) -> [Int] {
+    let due = unusedSince.filter { now - $0.value >= idleLimit }.map(\.key)
+    for place in due { unusedSince[place] = nil }
+    return due
+  }
+}
+
+/// The number of connections to Postgres that a running node holds.
+enum NodeConnections {
+  /// Claims, settlements and LISTEN.
+  private static let ofEngine = 3
+  /// One of the pool serves periodic tasks, and calls that do not wait.
+  static let atRest = ofEngine + 1
+  static let most = ofEngine + SessionPlaces.count
+}
