@@ -45,41 +45,10 @@ package struct DeliveryLog: Sendable {
     self.session = session
   }
 
-  private struct Columns: Sendable {
-    let next, ride, event, rule, app, pushType, status, reason, id, collapseID,
-      tokenSuffix, uniqueID: ResultColumn<String>
-    let attempts: ResultColumn<Int64>
-    let createdAt, finishedAt, seenAt: ResultColumn<Timestamp>
-    let sql: String
-
-    init() {
-      var list = SelectList()
-      next = list.text("next")
-      ride = list.text("ride_id")
-      event = list.text("event")
-      rule = list.text("rule")
-      app = list.text("app")
-      pushType = list.text("push_type")
-      status = list.text("status")
-      reason = list.text("reason")
-      attempts = list.integer("attempts")
-      id = list.text("apns_id")
-      collapseID = list.text("collapse_id")
-      createdAt = list.time("created_at")
-      finishedAt = list.time("finished_at")
-      tokenSuffix = list.text("token_suffix")
-      seenAt = list.time("seen_at")
-      uniqueID = list.text("apns_unique_id")
-      sql = list.sql
-    }
-  }
-
-  private static let columns = Columns()
-
   /// $1 cursor, $2 number of rows.
   private static let after = Statement(
     name: "deliveries_after",
-    sql: "select \(columns.sql) from ridepulse.deliveries_after($1, $2::integer)")
+    sql: "select \(Verdict.selected) from ridepulse.deliveries_after($1, $2::integer)")
 
   /// $1 microseconds since 1970.
   private static let cursor = Statement(
@@ -96,21 +65,39 @@ package struct DeliveryLog: Sendable {
         .string(0, 0)
     }
     let rows = try await session.run([Call(Self.after, [start, String(query.limit)])])[0]
-    let last = rows.rowCount - 1
+    let verdicts = try Verdict.all(rows)
     return DeliveryPage(
-      deliveries: (0..<rows.rowCount).map { Self.delivery(rows, $0) },
-      next: last < 0 ? start : rows[last, Self.columns.next])
+      deliveries: verdicts.map(\.delivery), next: verdicts.last.map(\.next) ?? start)
   }
+}
 
-  private static func delivery(_ rows: QueryResult, _ row: Int) -> Delivery {
-    Delivery(
-      rideID: RideID(rows[row, columns.ride] ?? ""), event: rows[row, columns.event] ?? "",
-      rule: rows[row, columns.rule] ?? "", app: rows[row, columns.app] ?? "",
-      pushType: rows[row, columns.pushType] ?? "", status: rows[row, columns.status] ?? "",
-      reason: rows[row, columns.reason], id: rows[row, columns.id],
-      collapseID: rows[row, columns.collapseID], tokenSuffix: rows[row, columns.tokenSuffix],
-      uniqueID: rows[row, columns.uniqueID],
-      attempts: rows[row, columns.attempts] ?? 0, createdAt: rows[row, columns.createdAt],
-      finishedAt: rows[row, columns.finishedAt], seenAt: rows[row, columns.seenAt])
+/// A verdict with the cursor behind it.
+private struct Verdict: SelectedRecord {
+  let next: String
+  let delivery: Delivery
+
+  init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    next = try columns.next("next")
+    delivery = try Delivery(&columns)
+  }
+}
+
+extension Delivery: SelectedRecord {
+  init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    rideID = try columns.next("ride_id")
+    event = try columns.next("event")
+    rule = try columns.next("rule")
+    app = try columns.next("app")
+    pushType = try columns.next("push_type")
+    status = try columns.next("status")
+    reason = try columns.next("reason")
+    attempts = try columns.next("attempts")
+    id = try columns.next("apns_id")
+    collapseID = try columns.next("collapse_id")
+    createdAt = try columns.next("created_at")
+    finishedAt = try columns.next("finished_at")
+    tokenSuffix = try columns.next("token_suffix")
+    seenAt = try columns.next("seen_at")
+    uniqueID = try columns.next("apns_unique_id")
   }
 }

@@ -80,10 +80,10 @@ package struct BackfillRights: Hashable, Sendable {
     let rows = try await session.run(
       [Call(statement, [table, PostgresArray.literal(Grants.backfill)])])[0]
     guard let name = rows.string(0, 0) else { return nil }
-    let role = rows.string(0, 1) ?? ""
+    let role: String = try rows.value(0, 1)
     var objects: [String] = []
     if rows.bool(0, 5) == false {
-      objects.append("usage on schema \(SQLText.identifier(rows.string(0, 6) ?? ""))")
+      objects.append("usage on schema \(SQLText.identifier(try rows.value(0, 6)))")
     }
     if rows.bool(0, 4) == false { objects.append("select on \(name)") }
     if rows.bool(0, 7) == false { objects.append("usage on schema \(session.schema)") }
@@ -100,8 +100,8 @@ package struct BackfillRights: Hashable, Sendable {
     _ session: PostgresSession
   ) async throws(PostgresError) -> [PendingTable] {
     let rows = try await session.run([Call(pending)])[0]
-    return (0..<rows.rowCount).map {
-      PendingTable(oid: rows.string($0, 0) ?? "", name: rows.string($0, 1) ?? "")
+    return try (0..<rows.rowCount).map { row throws(PostgresError) in
+      PendingTable(oid: try rows.value(row, 0), name: try rows.value(row, 1))
     }
   }
 }

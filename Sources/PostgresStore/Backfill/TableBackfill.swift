@@ -102,7 +102,9 @@ package struct TableBackfill: Sendable {
   ) async throws(PostgresError) -> Counts {
     let found = try await session.run(
       [Call(Self.find, [table, active])], timeout: .seconds(4 * 3600))[0]
-    let rows = (0..<found.rowCount).map { Row(json: found.string($0, 0) ?? "") }
+    let rows = try (0..<found.rowCount).map { row throws(PostgresError) in
+      Row(json: try found.value(row, 0))
+    }
     return try await store(rows, onProgress)
   }
 
@@ -147,9 +149,9 @@ package struct TableBackfill: Sendable {
     let result = try await session.run([
       Call(Self.asynchronously), Call(Self.store, [table, active, json]),
     ])[1]
-    counts.inserted += result.int64(0, 0) ?? 0
-    counts.refreshed += result.int64(0, 1) ?? 0
-    counts.removed += result.int64(0, 2) ?? 0
-    counts.unmatched += result.int64(0, 3) ?? 0
+    counts.inserted += try result.value(0, 0)
+    counts.refreshed += try result.value(0, 1)
+    counts.removed += try result.value(0, 2)
+    counts.unmatched += try result.value(0, 3)
   }
 }

@@ -23,7 +23,7 @@ package struct ChannelRepository: Sendable {
   /// Returns the database's time.
   package func now() async throws -> Timestamp {
     let results = try await session.run([Call(ChannelStatements.now)])
-    return Timestamp(microseconds: results[0].int64(0, 0) ?? 0)
+    return try results[0].value(0, 0)
   }
 
   // MARK: One create
@@ -47,7 +47,7 @@ package struct ChannelRepository: Sendable {
         ]),
       Call(ChannelStatements.claimed, words + [newChannel.rideID?.text, id]),
     ])
-    guard let row = Self.rows(results[2]).first else {
+    guard let row = try ChannelRow.all(results[2]).first else {
       throw PostgresError(.protocol(reason: "a claim that was written can't be read"))
     }
     return Claim(row: row, isBegun: row.requestID == newChannel.requestID)
@@ -111,7 +111,7 @@ package struct ChannelRepository: Sendable {
     let results = try await session.run([
       Call(ChannelStatements.row, Self.words(scope) + [channel.rawValue])
     ])
-    return Self.rows(results[0]).first
+    return try ChannelRow.all(results[0]).first
   }
 
   /// Returns the channel that a ride currently has for an app and environment.
@@ -121,7 +121,7 @@ package struct ChannelRepository: Sendable {
     let results = try await session.run([
       Call(ChannelStatements.ofRide, [app.rawValue, environment.rawValue, ride])
     ])
-    return Self.rows(results[0]).first
+    return try ChannelRow.all(results[0]).first
   }
 
   /// Returns channels whose cards have ended, oldest first.
@@ -129,7 +129,7 @@ package struct ChannelRepository: Sendable {
     let results = try await session.run([
       Call(ChannelStatements.toDelete, Self.words(scope) + [String(limit)])
     ])
-    return Self.rows(results[0])
+    return try ChannelRow.all(results[0])
   }
 
   /// Records that APNs no longer has the channel of this row.
@@ -173,7 +173,7 @@ package struct ChannelRepository: Sendable {
       Call(ChannelStatements.rows, words + [ids]),
       Call(ChannelStatements.others, words),
     ])
-    return (Self.rows(results[5]), Self.others(results[6]))
+    return (try ChannelRow.all(results[5]), Self.others(results[6]))
   }
 
   /// Records the storage policy of a channel that has no row.
@@ -191,44 +191,29 @@ package struct ChannelRepository: Sendable {
     [scope.bundleID, scope.environment.rawValue]
   }
 
-  // MARK: Reading
-
-  private static func rows(_ result: QueryResult) -> [ChannelRow] {
-    let columns = ChannelStatements.channel
-    return (0..<result.rowCount).compactMap { index in
-      guard let id = result[index, columns.id],
-        let storage = result[index, columns.storage].flatMap({ ChannelStorage(rawValue: $0) }),
-        let requestID = result[index, columns.requestID].flatMap({ PushID($0) }),
-        let createdAt = result[index, columns.createdAt]
-      else { return nil }
-      var row = ChannelRow(
-        id: id, app: App(rawValue: result[index, columns.app] ?? ""),
-        channel: result[index, columns.channel].flatMap { ChannelID($0) }, storage: storage,
-        rideID: result[index, columns.ride].map(RideID.init), requestID: requestID,
-        createdAt: createdAt)
-      row.confirmedAt = result[index, columns.confirmedAt]
-      row.unansweredAt = result[index, columns.unansweredAt]
-      row.endedAt = result[index, columns.endedAt]
-      row.endedReason = result[index, columns.endedReason]
-      return row
-    }
-  }
-
   private static func others(_ result: QueryResult) -> [OtherChannel] {
     (0..<result.rowCount).compactMap { index in
       guard let channel = result.string(index, 0).flatMap({ ChannelID($0) }),
-        let seenAt = result.time(index, 2)
+        let seenAt = Timestamp.read(result, index, 2)
       else { return nil }
       return OtherChannel(
-        channel: channel, absentAt: result.time(index, 1), seenAt: seenAt,
-        storage: result.string(index, 3).flatMap { ChannelStorage(rawValue: $0) })
+        channel: channel, absentAt: Timestamp.read(result, index, 1), seenAt: seenAt,
+        storage: ChannelStorage.read(result, index, 3))
     }
   }
 }
 
-extension QueryResult {
-  /// A timestamp that was read as microseconds since 1970.
-  fileprivate func time(_ row: Int, _ column: Int) -> Timestamp? {
-    int64(row, column).map { Timestamp(microseconds: $0) }
+/// Read from channels `c`.
+extension ChannelRow: SelectedRecord {
+  init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    self.init(
+      id: try columns.next("c.id"), app: try columns.next("c.app"),
+      channel: (try columns.next("c.channel_id") as String?).flatMap { ChannelID($0) },
+      storage: try columns.next("c.storage"), rideID: try columns.next("c.ride_id"),
+      requestID: try columns.next("c.request_id"), createdAt: try columns.next("c.created_at"))
+    confirmedAt = try columns.next("c.confirmed_at")
+    unansweredAt = try columns.next("c.unanswered_at")
+    endedAt = try columns.next("c.ended_at")
+    endedReason = try columns.next("c.ended_reason")
   }
 }

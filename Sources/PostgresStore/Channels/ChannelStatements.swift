@@ -3,32 +3,7 @@ internal import RideCore
 
 /// The SQL of `ChannelRepository`.
 enum ChannelStatements {
-  /// The columns of a channel `c`.
-  struct Columns: Sendable {
-    let id: ResultColumn<Int64>
-    let app, channel, storage, ride, requestID, endedReason: ResultColumn<String>
-    let createdAt, confirmedAt, unansweredAt, endedAt: ResultColumn<Timestamp>
-    fileprivate let sql: String
-
-    fileprivate init() {
-      var list = SelectList()
-      id = list.integer("c.id")
-      app = list.text("c.app")
-      channel = list.text("c.channel_id")
-      storage = list.text("c.storage")
-      ride = list.text("c.ride_id")
-      requestID = list.text("c.request_id")
-      createdAt = list.time("c.created_at")
-      confirmedAt = list.time("c.confirmed_at")
-      unansweredAt = list.time("c.unanswered_at")
-      endedAt = list.time("c.ended_at")
-      endedReason = list.text("c.ended_reason")
-      sql = list.sql
-    }
-  }
-
-  static let channel = Columns()
-  private static let columns = channel.sql
+  private static let columns = ChannelRow.selected
 
   static let now = Statement(name: "channels_now", sql: "select \(SQLTime.now)")
 

@@ -50,6 +50,6 @@ extension BlockingBackend {
     return BlockingBackend(
       kind: kind, processID: rows.int64(0, 1).flatMap { Int32(exactly: $0) },
       name: rows.string(0, 2) ?? "", age: rows.int64(0, 3).map { .microseconds($0) },
-      transactions: rows.int64(0, 4) ?? 0)
+      transactions: try rows.value(0, 4))
   }
 }

@@ -39,7 +39,7 @@ extension ReplicationState {
   {
     let row = try await session.run([Call(statement)])[0]
     return ReplicationState(
-      timeline: row.int64(0, 0), standbys: row.int64(0, 1) ?? 0,
-      synchronousNames: row.string(0, 2) ?? "", commit: row.string(0, 3) ?? "")
+      timeline: row.int64(0, 0), standbys: try row.value(0, 1),
+      synchronousNames: try row.value(0, 2), commit: try row.value(0, 3))
   }
 }

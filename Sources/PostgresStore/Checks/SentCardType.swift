@@ -70,13 +70,15 @@ extension SentCardType {
     -> [SentCardType]
   {
     let rows = try await session.run([Call(ofLastDay)])[0]
-    return (0..<rows.rowCount).compactMap { row in
-      guard let type = rows.string(row, 2).flatMap(CardTypeTally.JSONType.init) else { return nil }
+    var types: [SentCardType] = []
+    for row in 0..<rows.rowCount {
+      guard let type = rows.string(row, 2).flatMap(CardTypeTally.JSONType.init) else { continue }
       let line = CardTypeTally.Line(
-        attributesType: rows.string(row, 0) ?? "", field: rows.string(row, 1) ?? "", type: type,
-        count: rows.int64(row, 3) ?? 0)
-      return SentCardType(line, lastAt: Timestamp(microseconds: rows.int64(row, 4) ?? 0))
+        attributesType: try rows.value(row, 0), field: try rows.value(row, 1), type: type,
+        count: try rows.value(row, 3))
+      types.append(SentCardType(line, lastAt: try rows.value(row, 4)))
     }
+    return types
   }
 }
 
@@ -120,12 +122,11 @@ package struct StartTokenCount: Hashable, Sendable {
     -> [StartTokenCount]
   {
     let rows = try await session.run([Call(byType)])[0]
-    return (0..<rows.rowCount).compactMap { row in
-      let count = rows.int64(row, 2) ?? 0
-      if count == 0 { return nil }
-      return StartTokenCount(
-        app: App(rawValue: rows.string(row, 0) ?? ""),
-        attributesType: rows.string(row, 1) ?? "", count: count)
+    let counts = try (0..<rows.rowCount).map { row throws(PostgresError) in
+      StartTokenCount(
+        app: try rows.value(row, 0), attributesType: try rows.value(row, 1),
+        count: try rows.value(row, 2))
     }
+    return counts.filter { $0.count > 0 }
   }
 }

@@ -72,10 +72,10 @@ extension ServerState {
       isTooOld = true
     }
     var facts = ServerState(
-      version: version, isTooOld: isTooOld, database: row.string(0, 2) ?? "",
-      encoding: row.string(0, 7) ?? "", role: row.string(0, 3) ?? "",
-      isSuperuser: row.bool(0, 8) ?? false, isReadOnly: row.bool(0, 4) ?? false,
-      hasSchema: row.bool(0, 5) ?? false, mayMakeSchema: row.bool(0, 6) ?? false)
+      version: version, isTooOld: isTooOld, database: try row.value(0, 2),
+      encoding: try row.value(0, 7), role: try row.value(0, 3),
+      isSuperuser: row.bool(0, 8) ?? false, isReadOnly: try row.value(0, 4),
+      hasSchema: try row.value(0, 5), mayMakeSchema: try row.value(0, 6))
     facts.statementLimit = row.int64(0, 9).flatMap { $0 > 0 ? .milliseconds($0) : nil }
     return facts
   }
@@ -110,11 +110,11 @@ extension PhoneCount {
   /// Counts all phones that are not disabled, ordered by app.
   package static func all(_ session: PostgresSession) async throws(PostgresError) -> [PhoneCount] {
     let rows = try await session.run([Call(statement)])[0]
-    return (0..<rows.rowCount).map { row in
+    return try (0..<rows.rowCount).map { row throws(PostgresError) in
       PhoneCount(
-        app: App(rawValue: rows.string(row, 0) ?? ""),
+        app: try rows.value(row, 0),
         environment: rows.string(row, 1).flatMap(APNsEnvironment.init(rawValue:)),
-        live: rows.int64(row, 2) ?? 0, quarantined: rows.int64(row, 3) ?? 0)
+        live: try rows.value(row, 2), quarantined: try rows.value(row, 3))
     }
   }
 }

@@ -78,7 +78,7 @@ extension TokenBacklog {
   ) async throws(PostgresError) -> TokenBacklog {
     let row = try await session.run([Call(size)])[0]
     var backlog = TokenBacklog(
-      count: row.int64(0, 0) ?? 0, age: row.int64(0, 1).map { .microseconds(max(0, $0)) })
+      count: try row.value(0, 0), age: row.int64(0, 1).map { .microseconds(max(0, $0)) })
     if backlog.count == 0 { return backlog }
     let found = try await session.run([Call(blockers)])[0]
     if let name = found.string(0, 1) {

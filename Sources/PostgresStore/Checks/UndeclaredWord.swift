@@ -33,10 +33,10 @@ extension UndeclaredWord {
     -> [UndeclaredWord]
   {
     let rows = try await session.run([Call(ofLastDay)])[0]
-    return (0..<rows.rowCount).map { row in
+    return try (0..<rows.rowCount).map { row throws(PostgresError) in
       UndeclaredWord(
-        rows.bool(row, 0) == true ? .state : .event, rows.string(row, 1) ?? "",
-        count: rows.int64(row, 2) ?? 0)
+        try rows.value(row, 0) ? .state : .event, try rows.value(row, 1),
+        count: try rows.value(row, 2))
     }
   }
 }

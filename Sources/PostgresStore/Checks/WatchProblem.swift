@@ -76,13 +76,22 @@ package struct WatchProblem: Hashable, Sendable {
   package var kind: Kind? { Kind(rawValue: code) }
 }
 
-extension WatchProblem {
+extension WatchProblem: SelectedRecord {
+  init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    table = try columns.next(#""table""#)
+    column = try columns.next("column_name")
+    code = try columns.next("problem")
+    rowID = try columns.next("row_id")
+    detail = try columns.next("detail")
+    count = try columns.next("count")
+    age = try columns.next("clock_timestamp() - last_at")
+  }
+
   /// Limited to the newest, which are enough to act upon: a database may have many tables.
   private static let statement = Statement(
     name: "watch_problems",
     sql: """
-      select "table", column_name, problem, row_id, detail, count,
-        \(SQLTime.micros(interval: "clock_timestamp() - last_at"))
+      select \(selected)
       from ridepulse.watch_problems
       where last_at is null or last_at > now() - interval '1 day'
       order by last_at desc nulls first, "table", column_name, problem limit 100
@@ -91,13 +100,7 @@ extension WatchProblem {
   /// Returns the faults of now, and those that were recorded within a day.
   package static func all(_ session: PostgresSession) async throws(PostgresError) -> [WatchProblem]
   {
-    let rows = try await session.run([Call(statement)], timeout: .seconds(2))[0]
-    return (0..<rows.rowCount).map { row in
-      WatchProblem(
-        table: rows.string(row, 0) ?? "", column: rows.string(row, 1) ?? "",
-        code: rows.string(row, 2) ?? "", rowID: rows.string(row, 3), detail: rows.string(row, 4),
-        count: rows.int64(row, 5), age: rows.int64(row, 6).map { .microseconds($0) })
-    }
+    try all(try await session.run([Call(statement)], timeout: .seconds(2))[0])
   }
 }
 
@@ -124,7 +127,7 @@ package struct WatchedTables: Hashable, Sendable {
   {
     let rows = try await session.run([Call(counting)])[0]
     return WatchedTables(
-      count: rows.int64(0, 0) ?? 0,
+      count: try rows.value(0, 0),
       pending: try await BackfillRights.pendingTables(session).map(\.name),
       problems: try await WatchProblem.all(session))
   }

@@ -74,7 +74,7 @@ package final class PostgresLegacyPushStore: LegacyPushStore {
     for row in 0..<rows.rowCount {
       guard let id = rows.string(row, 0).flatMap(PushID.init) else { continue }
       verdicts[id] = LegacyVerdict(
-        status: rows.string(row, 1) ?? "",
+        status: try rows.value(row, 1),
         code: rows.string(row, 2).map { LedgerReason.Code(word: $0) })
     }
     return verdicts

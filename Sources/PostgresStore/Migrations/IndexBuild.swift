@@ -179,11 +179,11 @@ package struct IndexBuild: Sendable {
   package func missing() async throws(PostgresError) -> [MissingIndex] {
     guard try await session.run([Call(Self.exists)])[0].bool(0, 0) == true else { return [] }
     let rows = try await session.run([Call(Self.list)])[0]
-    return (0..<rows.rowCount).map { row in
+    return try (0..<rows.rowCount).map { row throws(PostgresError) in
       MissingIndex(
-        name: rows.string(row, 0) ?? "", relation: rows.string(row, 1) ?? "",
+        name: try rows.value(row, 0), relation: try rows.value(row, 1),
         state: rows.string(row, 2).flatMap(MissingIndex.State.init(rawValue:)) ?? .missing,
-        schema: rows.string(row, 3) ?? "", definition: rows.string(row, 4) ?? "",
+        schema: try rows.value(row, 3), definition: try rows.value(row, 4),
         parent: rows.string(row, 5))
     }
   }

@@ -82,6 +82,6 @@ package struct RawPushCommands: Sendable {
         LedgerRow.ofRawPush,
         [source.rawValue, order.app.rawValue, address, id.description])
     ])
-    return LedgerRow.all(rows[0]).first
+    return try LedgerRow.all(rows[0]).first
   }
 }

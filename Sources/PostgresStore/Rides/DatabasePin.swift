@@ -40,34 +40,34 @@ package struct DatabasePin: Sendable {
   private static let checking = Statement(
     name: "check_pin",
     sql: """
-      select problem, app, pinned, found
+      select \(PinProblem.selected)
       from ridepulse.check_pin($1::text[], $2::text[], $3::text[])
       """)
 
   private static let reading = Statement(
     name: "pin_problems",
     sql: """
-      select problem, app, pinned, found
+      select \(PinProblem.selected)
       from ridepulse.pin_problems($1::text[], $2::text[], $3::text[])
       """)
 
   /// Pins what is not pinned yet; returns why this service must not send.
   package func check(_ session: PostgresSession) async throws(PostgresError) -> [PinProblem] {
-    Self.problems(try await session.run([Call(Self.checking, parameters)])[0])
+    try PinProblem.all(try await session.run([Call(Self.checking, parameters)])[0])
   }
 
   /// Returns why this service must not send, without writing anything.
   package func problems(_ session: PostgresSession) async throws(PostgresError) -> [PinProblem] {
-    Self.problems(try await session.run([Call(Self.reading, parameters)])[0])
+    try PinProblem.all(try await session.run([Call(Self.reading, parameters)])[0])
   }
+}
 
-  private static func problems(_ rows: QueryResult) -> [PinProblem] {
-    (0..<rows.rowCount).map { row in
-      PinProblem(
-        kind: rows.string(row, 0).flatMap(PinProblem.Kind.init) ?? .other,
-        app: rows.string(row, 1).map { App(rawValue: $0) }, pinned: rows.string(row, 2) ?? "",
-        found: rows.string(row, 3) ?? "")
-    }
+extension PinProblem: SelectedRecord {
+  init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    kind = Kind(rawValue: try columns.next("problem")) ?? .other
+    app = try columns.next("app")
+    pinned = try columns.next("pinned")
+    found = try columns.next("found")
   }
 }
 

@@ -38,8 +38,8 @@ package struct LedgerPartitions: Sendable {
   private func rotate(_ call: Statement) async throws(PostgresError) -> [MaintenanceAction] {
     // It reads a whole day before it drops it, while other sessions keep writing.
     let rows = try await session.run([Call(call)], timeout: .seconds(300))[0]
-    return (0..<rows.rowCount).map { row in
-      MaintenanceAction(action: rows.string(row, 0) ?? "", object: rows.string(row, 1) ?? "")
+    return try (0..<rows.rowCount).map { row throws(PostgresError) in
+      MaintenanceAction(action: try rows.value(row, 0), object: try rows.value(row, 1))
     }
   }
 }

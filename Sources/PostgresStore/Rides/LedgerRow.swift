@@ -49,58 +49,43 @@ package struct LedgerRow: Hashable, Sendable {
   package var decidedBy: Int32?
 }
 
-extension LedgerRow {
-  private struct Columns: Sendable {
-    let eventID, attempts, priority, expiration, decidedBy: ResultColumn<Int64>
-    let rideID, event, rule, app, pushType, cardEvent, status, reason, reasonCode, id, uniqueID,
-      collapseID, tokenSuffix: ResultColumn<String>
-    let occurredAt, createdAt, finishedAt, seenAt: ResultColumn<Timestamp>
-    let sql: String
-
-    init() {
-      var list = SelectList()
-      rideID = list.text("ride_id")
-      eventID = list.integer("event_id")
-      event = list.text("event")
-      occurredAt = list.time("occurred_at")
-      rule = list.text("rule")
-      app = list.text("app")
-      pushType = list.text("push_type")
-      cardEvent = list.text("card_event")
-      status = list.text("status")
-      reason = list.text("reason")
-      reasonCode = list.text("reason_code")
-      attempts = list.integer("attempts")
-      id = list.text("apns_id")
-      uniqueID = list.text("apns_unique_id")
-      collapseID = list.text("collapse_id")
-      priority = list.integer("priority")
-      expiration = list.integer("expiration")
-      tokenSuffix = list.text("token_suffix")
-      createdAt = list.time("created_at")
-      finishedAt = list.time("finished_at")
-      // The key has another name within, so that `apns_id` is that of the row.
-      seenAt = list.time(
-        """
-        (select r.first_seen from (
-          select apns_id as push, seen_at as first_seen from ridepulse.receipts) r
-         where r.push = apns_id)
-        """)
-      decidedBy = list.integer("decided_by")
-      sql = list.sql
-    }
+extension LedgerRow: SelectedRecord {
+  init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    rideID = try columns.next("ride_id")
+    eventID = try columns.next("event_id")
+    event = try columns.next("event")
+    occurredAt = try columns.next("occurred_at")
+    rule = try columns.next("rule")
+    app = try columns.next("app")
+    pushType = try columns.next("push_type")
+    cardEvent = try columns.next("card_event")
+    status = try columns.next("status")
+    reason = try columns.next("reason")
+    reasonCode = try columns.next("reason_code")
+    attempts = try columns.next("attempts")
+    id = try columns.next("apns_id")
+    uniqueID = try columns.next("apns_unique_id")
+    collapseID = try columns.next("collapse_id")
+    priority = try columns.next("priority")
+    expiration = try columns.next("expiration")
+    tokenSuffix = try columns.next("token_suffix")
+    createdAt = try columns.next("created_at")
+    finishedAt = try columns.next("finished_at")
+    // The key has another name within, so that `apns_id` is that of the row.
+    seenAt = try columns.next(
+      """
+      (select r.first_seen from (
+        select apns_id as push, seen_at as first_seen from ridepulse.receipts) r
+       where r.push = apns_id)
+      """)
+    decidedBy = (try columns.next("decided_by") as Int64?).flatMap(Int32.init(exactly:))
   }
-
-  private static let columns = Columns()
-
-  /// The columns that `all` reads, of `ridepulse.ledger` or of a query with its columns.
-  static let selected = columns.sql
 
   /// The rows of a ride, oldest first: $1 ride ID.
   static let ofRide = Statement(
     name: "ledger_of_ride",
     sql: """
-      select \(columns.sql)
+      select \(selected)
       from ridepulse.ledger where ride_id = $1
       order by occurred_at, coalesce(event_id, 0), created_at, rule, device_id, apns_id
       """)
@@ -109,7 +94,7 @@ extension LedgerRow {
   static let ofEvent = Statement(
     name: "ledger_of_event",
     sql: """
-      select \(columns.sql)
+      select \(selected)
       from ridepulse.ledger where ride_id = $1 and event_id = $2::bigint
       order by created_at, rule, device_id
       """)
@@ -118,29 +103,9 @@ extension LedgerRow {
   static let ofRawPush = Statement(
     name: "ledger_of_raw_push",
     sql: """
-      select \(columns.sql)
+      select \(selected)
       from ridepulse.ledger
       where ride_id = ridepulse.raw_ride($1, $2, $3) and apns_id = $4::uuid
         and occurred_at > now() - interval '1 hour'
       """)
-
-  static func all(_ rows: QueryResult) -> [LedgerRow] {
-    (0..<rows.rowCount).map { row in
-      LedgerRow(
-        rideID: RideID(rows[row, columns.rideID] ?? ""), eventID: rows[row, columns.eventID],
-        event: rows[row, columns.event] ?? "",
-        occurredAt: rows[row, columns.occurredAt] ?? Timestamp(microseconds: 0),
-        rule: rows[row, columns.rule] ?? "", app: rows[row, columns.app] ?? "",
-        pushType: rows[row, columns.pushType] ?? "", cardEvent: rows[row, columns.cardEvent],
-        status: rows[row, columns.status] ?? "", reason: rows[row, columns.reason],
-        reasonCode: rows[row, columns.reasonCode],
-        attempts: rows[row, columns.attempts] ?? 0, id: rows[row, columns.id] ?? "",
-        uniqueID: rows[row, columns.uniqueID], collapseID: rows[row, columns.collapseID],
-        priority: rows[row, columns.priority],
-        expiration: rows[row, columns.expiration], tokenSuffix: rows[row, columns.tokenSuffix],
-        createdAt: rows[row, columns.createdAt] ?? Timestamp(microseconds: 0),
-        finishedAt: rows[row, columns.finishedAt], seenAt: rows[row, columns.seenAt],
-        decidedBy: rows[row, columns.decidedBy].flatMap(Int32.init(exactly:)))
-    }
-  }
 }

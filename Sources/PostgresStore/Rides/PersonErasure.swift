@@ -35,8 +35,8 @@ package struct PersonErasure: Sendable {
     _ = try await session.run([Call(Self.signOut, words)], timeout: .seconds(60))
     // It reads the ledger, which may have many days.
     let rows = try await session.run([Call(Self.forget, words)], timeout: .seconds(3600))[0]
-    return (0..<rows.rowCount).map { row in
-      Count(table: rows.string(row, 0) ?? "", rows: rows.int64(row, 1) ?? 0)
+    return try (0..<rows.rowCount).map { row throws(PostgresError) in
+      Count(table: try rows.value(row, 0), rows: try rows.value(row, 1))
     }
   }
 }

@@ -148,7 +148,7 @@ package final class PostgresRideStore: RideStore {
     _ page: Call, _ adoption: inout Adoption, instead: Bool = false
   ) async throws -> String? {
     let rows = try await run(settlements, [Call(SettleStatements.writeSettings), page])[1]
-    adoption.count += Int(rows.int64(0, 1) ?? 0)
+    adoption.count += Int(try rows.value(0, 1) as Int64)
     if instead { adoption.locked = [] }
     adoption.locked += (1..<max(1, rows.rowCount)).compactMap { rows.string($0, 2) }
     return rows.string(0, 0)

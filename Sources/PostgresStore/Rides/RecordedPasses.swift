@@ -23,31 +23,22 @@ package struct RecordedPasses: Sendable {
   }
 
   private let session: PostgresSession
-  private let ride: ResultColumn<String>
-  private let fence: ResultColumn<Int64>
-  private let from: ResultColumn<Timestamp>
-  private let pass: ResultColumn<String>
-  private let page: Statement
+
+  private static let page = Statement(
+    name: "recorded_page",
+    sql: """
+      select \(Row.selected) from ridepulse.recorded r
+      where \(range)
+        and (r.from_at, r.fence, r.ride_id)
+          > (\(SQLTime.timestamp("$3::bigint")), $4::bigint, $5::text)
+      order by r.from_at, r.fence, r.ride_id limit \(pageSize)
+      """)
 
   private static let pageSize = 1000
 
   /// Uses an open session, which it does not close.
   package init(session: PostgresSession) {
     self.session = session
-    var list = SelectList()
-    ride = list.text("r.ride_id")
-    fence = list.integer("r.fence")
-    from = list.time("r.from_at")
-    pass = list.text("r.pass::text")
-    page = Statement(
-      name: "recorded_page",
-      sql: """
-        select \(list.sql) from ridepulse.recorded r
-        where \(Self.range)
-          and (r.from_at, r.fence, r.ride_id)
-            > (\(SQLTime.timestamp("$3::bigint")), $4::bigint, $5::text)
-        order by r.from_at, r.fence, r.ride_id limit \(Self.pageSize)
-        """)
   }
 
   /// $1 and $2 the begin and the end.
@@ -91,17 +82,12 @@ package struct RecordedPasses: Sendable {
         String(start.microseconds), String(end.microseconds), String(last.from.microseconds),
         String(last.fence), last.ride,
       ]
-      let result = try await session.run([Call(page, parameters)], timeout: .seconds(60))[0]
-      var rows: [Row] = []
-      for row in 0..<result.rowCount {
-        guard let id = result[row, ride], let fence = result[row, fence],
-          let at = result[row, from], let pass = result[row, pass]
-        else { continue }
-        last = (at, fence, id)
-        rows.append(Row(ride: RideID(id), fence: fence, from: at, pass: pass))
-      }
-      if !rows.isEmpty { try body(rows) }
-      if result.rowCount < Self.pageSize { return }
+      let result = try await session.run([Call(Self.page, parameters)], timeout: .seconds(60))[0]
+      let rows = try Row.all(result)
+      guard let end = rows.last else { return }
+      last = (end.from, end.fence, end.ride.text)
+      try body(rows)
+      if rows.count < Self.pageSize { return }
     }
   }
 
@@ -110,5 +96,14 @@ package struct RecordedPasses: Sendable {
   /// - Throws: `PostgresError`.
   package static func isAllowed(_ session: PostgresSession) async throws(PostgresError) -> Bool {
     try await session.run([Call(RecordStatements.isAllowed)])[0].bool(0, 0) ?? false
+  }
+}
+
+extension RecordedPasses.Row: SelectedRecord {
+  init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    ride = try columns.next("r.ride_id")
+    fence = try columns.next("r.fence")
+    from = try columns.next("r.from_at")
+    pass = try columns.next("r.pass::text")
   }
 }

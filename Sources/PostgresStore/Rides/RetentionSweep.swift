@@ -29,7 +29,7 @@ package struct RetentionSweep: Sendable {
     let names = try await session.run([Call(Self.tables)])[0]
     var deleted: [(table: String, rows: Int64)] = []
     for row in 0..<names.rowCount {
-      let table = names.string(row, 0) ?? ""
+      let table: String = try names.value(row, 0)
       let rows = try await sweep(table)
       if rows > 0 { deleted.append((table, rows)) }
     }

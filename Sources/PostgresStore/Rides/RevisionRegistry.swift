@@ -34,7 +34,7 @@ package struct RevisionRegistry: Sendable {
     let rows = try await session.run([
       Call(Self.add, [String(revision.id), revision.rules, revision.version])
     ])[0]
-    return Revision(rules: rows.string(0, 0) ?? "", version: rows.string(0, 1) ?? "")
+    return Revision(rules: try rows.value(0, 0), version: try rows.value(0, 1))
   }
 
   /// $1 IDs.
@@ -63,10 +63,9 @@ package struct RevisionRegistry: Sendable {
     }
     var revisions: [Int32: RecordedRevision] = [:]
     for row in 0..<found.rowCount {
-      let revision = Revision(
-        rules: found.string(row, 0) ?? "", version: found.string(row, 1) ?? "")
+      let revision = Revision(rules: try found.value(row, 0), version: try found.value(row, 1))
       revisions[revision.id] = RecordedRevision(
-        revision: revision, firstSeen: Timestamp(microseconds: found.int64(row, 2) ?? 0))
+        revision: revision, firstSeen: try found.value(row, 2))
     }
     return revisions
   }

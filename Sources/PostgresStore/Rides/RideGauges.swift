@@ -50,7 +50,7 @@ package struct RideGauges: Hashable, Sendable {
   package static func read(_ session: PostgresSession) async throws -> RideGauges {
     let results = try await session.run(
       [Call(gauges), Call(channels), Call(TokenBacklog.size)], timeout: .seconds(2))
-    func number(_ column: Int) -> Int64 { results[0].int64(0, column) ?? 0 }
+    func number(_ column: Int) throws -> Int64 { try results[0].value(0, column) }
     var used: [ChannelScope: Int64] = [:]
     for row in 0..<results[1].rowCount {
       guard let bundleID = results[1].string(row, 0), let count = results[1].int64(row, 2),
@@ -59,11 +59,13 @@ package struct RideGauges: Hashable, Sendable {
       used[ChannelScope(bundleID: bundleID, environment: environment)] = count
     }
     var gauges = RideGauges(
-      liveRides: number(0), dueRides: number(1), oldestDue: .microseconds(max(0, number(4))),
-      parkedRides: number(2), quarantinedPhones: number(3), channels: used,
+      liveRides: try number(0), dueRides: try number(1),
+      // NULL if none is due.
+      oldestDue: max(.zero, Duration.read(results[0], 0, 4) ?? .zero),
+      parkedRides: try number(2), quarantinedPhones: try number(3), channels: used,
       oldestTransaction: try await BlockingBackend.oldest(session))
-    gauges.waitingOutcomes = results[2].int64(0, 0) ?? 0
-    gauges.oldestOutcome = .microseconds(max(0, results[2].int64(0, 1) ?? 0))
+    gauges.waitingOutcomes = try results[2].value(0, 0)
+    gauges.oldestOutcome = max(.zero, Duration.read(results[2], 0, 1) ?? .zero)
     return gauges
   }
 }
@@ -111,10 +113,10 @@ package struct RideStates: Hashable, Sendable {
   /// Reads the counts; the time limit is two seconds.
   package static func read(_ session: PostgresSession) async throws -> RideStates {
     let rows = try await session.run([Call(states)], timeout: .seconds(2))[0]
-    let counts = (0..<rows.rowCount).map { row in
-      Count(state: rows.string(row, 0) ?? "", rides: rows.int64(row, 1) ?? 0)
+    let counts = try (0..<rows.rowCount).map { row in
+      Count(state: try rows.value(row, 0), rides: try rows.value(row, 1))
     }
-    return RideStates(counts: counts, rides: counts.isEmpty ? 0 : rows.int64(0, 2) ?? 0)
+    return RideStates(counts: counts, rides: counts.isEmpty ? 0 : try rows.value(0, 2))
   }
 }
 
@@ -142,7 +144,7 @@ extension PostgresRideStore {
   package func parkedRides(since start: Timestamp) async throws -> Int {
     let results = try await settlements.run(
       [Call(Self.leftovers, [String(start.microseconds)])], timeout: .seconds(2))
-    return Int(results[0].int64(0, 0) ?? 0)
+    return Int(try results[0].value(0, 0) as Int64)
   }
 
   private static let clock = Statement(
@@ -151,7 +153,7 @@ extension PostgresRideStore {
   /// Returns the time by the database's clock.
   package func databaseTime() async throws -> Timestamp {
     let results = try await settlements.run([Call(Self.clock)], timeout: .seconds(2))
-    return Timestamp(microseconds: results[0].int64(0, 0) ?? 0)
+    return try results[0].value(0, 0)
   }
 
   /// Returns how many rides need attention now, including those that are being handled and without
@@ -161,6 +163,6 @@ extension PostgresRideStore {
   package func dueRides(atMost limit: Int) async throws -> Int {
     let results = try await settlements.run(
       [Call(Self.due, [String(limit)])], timeout: .seconds(2))
-    return Int(results[0].int64(0, 0) ?? 0)
+    return Int(try results[0].value(0, 0) as Int64)
   }
 }

@@ -65,81 +65,37 @@ package struct RideHistory: Sendable {
   }
 }
 
-extension RideHistory.Activity {
-  private struct Columns: Sendable {
-    let id: ResultColumn<Int64>
-    let rideID, activityID, app, ownerID, tokenSuffix, endedReason: ResultColumn<String>
-    let registeredAt, endedAt: ResultColumn<Timestamp>
-    let sql: String
-
-    init() {
-      var list = SelectList()
-      id = list.integer("id")
-      rideID = list.text("ride_id")
-      activityID = list.text("activity_id")
-      app = list.text("app")
-      ownerID = list.text("owner_id")
-      tokenSuffix = list.text("right(token, 6)")
-      registeredAt = list.time("registered_at")
-      endedAt = list.time("ended_at")
-      endedReason = list.text("ended_reason")
-      sql = list.sql
-    }
+extension RideHistory.Activity: SelectedRecord {
+  init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    id = try columns.next("id")
+    rideID = try columns.next("ride_id")
+    activityID = try columns.next("activity_id")
+    app = try columns.next("app")
+    ownerID = try columns.next("owner_id")
+    tokenSuffix = try columns.next("right(token, 6)")
+    registeredAt = try columns.next("registered_at")
+    endedAt = try columns.next("ended_at")
+    endedReason = try columns.next("ended_reason")
   }
-
-  private static let columns = Columns()
-
-  /// The columns that `all` reads, of `ridepulse.live_activities`.
-  static let selected = columns.sql
 
   /// $1 ride ID.
   fileprivate static let ofRide = Statement(
     name: "history_activities",
-    sql: "select \(columns.sql) from ridepulse.live_activities where ride_id = $1 order by id")
-
-  static func all(_ rows: QueryResult) -> [Self] {
-    (0..<rows.rowCount).map { Self(rows, $0) }
-  }
-
-  private init(_ rows: QueryResult, _ row: Int) {
-    let columns = Self.columns
-    id = rows[row, columns.id] ?? 0
-    rideID = RideID(rows[row, columns.rideID] ?? "")
-    activityID = rows[row, columns.activityID] ?? ""
-    app = rows[row, columns.app] ?? ""
-    ownerID = OwnerID(rows[row, columns.ownerID] ?? "")
-    tokenSuffix = rows[row, columns.tokenSuffix] ?? ""
-    registeredAt = rows[row, columns.registeredAt] ?? Timestamp(microseconds: 0)
-    endedAt = rows[row, columns.endedAt]
-    endedReason = rows[row, columns.endedReason]
-  }
+    sql: "select \(selected) from ridepulse.live_activities where ride_id = $1 order by id")
 }
 
-extension RideHistory.Contact {
-  private struct Columns: Sendable {
-    let app, ownerID: ResultColumn<String>
-    let contactedAt: ResultColumn<Timestamp>
-    let sql: String
-
-    init() {
-      var list = SelectList()
-      app = list.text("c.app")
-      ownerID = list.text("c.owner_id")
-      contactedAt = list.time("c.contacted_at")
-      sql = list.sql
-    }
+extension RideHistory.Contact: SelectedRecord {
+  init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    app = try columns.next("c.app")
+    ownerID = try columns.next("c.owner_id")
+    contactedAt = try columns.next("c.contacted_at")
   }
-
-  private static let columns = Columns()
-
-  /// The columns that `all` reads, of `ridepulse.contacts c`.
-  static let selected = columns.sql
 
   /// $1 ride ID. The apps are all those that the ride's attributes name owners of.
   fileprivate static let ofRide = Statement(
     name: "history_contacts",
     sql: """
-      select \(columns.sql)
+      select \(selected)
       from (
         select o.app, o.owner_id
         from ridepulse.rides r cross join lateral (
@@ -164,60 +120,36 @@ extension RideHistory.Contact {
         case jsonb_typeof(r.attributes) when 'object' then r.attributes else '{}' end) key
       where key like '%\\_id')
     """
-
-  static func all(_ rows: QueryResult) -> [Self] {
-    (0..<rows.rowCount).map { Self(rows, $0) }
-  }
-
-  private init(_ rows: QueryResult, _ row: Int) {
-    let columns = Self.columns
-    app = rows[row, columns.app] ?? ""
-    ownerID = OwnerID(rows[row, columns.ownerID] ?? "")
-    contactedAt = rows[row, columns.contactedAt] ?? Timestamp(microseconds: 0)
-  }
 }
 
-extension RideHistory.Plan {
-  private struct Columns: Sendable {
-    let now, due: ResultColumn<Timestamp>
-    let isPlanned: ResultColumn<Bool>
-    let node, parkedReason: ResultColumn<String>
-    let sql: String
+/// The database's time, and the ride's row on the agenda.
+private struct PlanRead: SelectedRecord {
+  let now: Timestamp
+  private let isPlanned: Bool
+  private let due: Timestamp?
+  private let node, parkedReason: String?
 
-    init() {
-      var list = SelectList()
-      now = list.time("clock_timestamp()")
-      isPlanned = list.boolean("a.ride_id is not null")
-      due = list.time("a.due_at")
-      node = list.text(
-        "case when a.leased_until > now() and a.parked_reason is null then a.node end")
-      parkedReason = list.text("a.parked_reason")
-      sql = list.sql
-    }
+  init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    now = try columns.next("clock_timestamp()")
+    isPlanned = try columns.next("a.ride_id is not null")
+    due = try columns.next("a.due_at")
+    node = try columns.next(
+      "case when a.leased_until > now() and a.parked_reason is null then a.node end")
+    parkedReason = try columns.next("a.parked_reason")
   }
 
-  private static let columns = Columns()
-
   /// $1 ride ID.
-  fileprivate static let ofRide = Statement(
+  static let ofRide = Statement(
     name: "history_plan",
     sql: """
-      select \(columns.sql)
+      select \(selected)
       from (values (1)) one left join ridepulse.agenda a on a.ride_id = $1
       """)
 
-  fileprivate static func now(_ rows: QueryResult) -> Timestamp {
-    rows[0, columns.now] ?? Timestamp(microseconds: 0)
-  }
-
-  /// Reads the only row; nil if the ride is not on the agenda.
-  fileprivate init?(_ rows: QueryResult, memo: Memo) {
-    let columns = Self.columns
-    guard rows[0, columns.isPlanned] == true else { return nil }
-    due = rows[0, columns.due]
-    node = rows[0, columns.node]
-    parkedReason = rows[0, columns.parkedReason]
-    self.memo = memo
+  /// Returns the ride's place on the agenda; nil if it has none.
+  func plan(_ memo: Memo) -> RideHistory.Plan? {
+    if !isPlanned { return nil }
+    return RideHistory.Plan(due: due, node: node, parkedReason: parkedReason, memo: memo)
   }
 }
 
@@ -228,7 +160,7 @@ extension RideQueries {
     let results = try await session.run([
       Call(RideSnapshot.begin), Call(RideRead.all.statement, [rides]),
       Call(EventRead.all.statement, [rides, String(EventRead.limit)]),
-      Call(RideSnapshot.memos, [rides]), Call(RideHistory.Plan.ofRide, [id]),
+      Call(RideSnapshot.memos, [rides]), Call(PlanRead.ofRide, [id]),
       Call(LedgerRow.ofRide, [id]), Call(RideHistory.Activity.ofRide, [id]),
       Call(RideHistory.Contact.ofRide, [id]), Call(ParticipantRead.all.statement, [rides]),
       Call(RideSnapshot.commit),
@@ -239,13 +171,15 @@ extension RideQueries {
     reader.rows.readEvents(results[2])
     reader.rows.readParticipants(results[8])
     let view = reader.claim.rides.first?.view
-    let entries = LedgerRow.all(results[5])
+    let entries = try LedgerRow.all(results[5])
+    guard let plan = try PlanRead.all(results[4]).first else {
+      throw PostgresError(.protocol(reason: "no row with the time"))
+    }
     return RideHistory(
-      now: RideHistory.Plan.now(results[4]), ride: view?.ride,
-      plan: RideHistory.Plan(results[4], memo: view?.memo ?? Memo()),
+      now: plan.now, ride: view?.ride, plan: plan.plan(view?.memo ?? Memo()),
       waiting: view?.events ?? [], entries: entries,
-      activities: RideHistory.Activity.all(results[6]),
-      contacts: RideHistory.Contact.all(results[7]),
+      activities: try RideHistory.Activity.all(results[6]),
+      contacts: try RideHistory.Contact.all(results[7]),
       revisions: try await RevisionRegistry(session: session).named(in: entries))
   }
 }

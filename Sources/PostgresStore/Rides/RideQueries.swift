@@ -28,7 +28,7 @@ package struct RideQueries: Sendable {
   /// - Parameter data: a JSON object.
   package func emit(_ event: String, ride: RideID, data: String) async throws -> Int64 {
     let results = try await session.run([Call(Self.emit, [event, ride.text, data])])
-    return results[0].int64(0, 0) ?? 0
+    return try results[0].value(0, 0)
   }
 
   /// Emits an event about no ride; returns the event and the pseudo ride of each person whom the data
@@ -90,7 +90,7 @@ package struct RideQueries: Sendable {
     let results = try await session.run([
       Call(Self.waiting, [String(event)]), Call(LedgerRow.ofEvent, [ride.text, String(event)]),
     ])
-    let deliveries = LedgerRow.all(results[1])
+    let deliveries = try LedgerRow.all(results[1])
     let isComplete =
       results[0].rowCount == 0
       && !deliveries.contains { $0.status == LedgerEntry.Status.pending.rawValue }

@@ -61,7 +61,7 @@ package struct RideSnapshot {
 
   /// Returns the database's time.
   package func now() async throws -> Timestamp {
-    Timestamp(microseconds: try await session.run([Call(Self.now)])[0].int64(0, 0) ?? 0)
+    try await session.run([Call(Self.now)])[0].value(0, 0)
   }
 
   /// Returns the pushes that the rules' `at-most` still count.

@@ -65,9 +65,9 @@ package struct TokenOutcomes: Sendable {
           Call(SettleStatements.writeSettings), Call(LockLimit.short),
           Call(statement, [String(last), String(limit)]),
         ])[2]
-        let applied = Int(row.int64(0, 2) ?? 0)
+        let applied = Int(try row.value(0, 2) as Int64)
         progress.applied += applied
-        progress.left += Int(row.int64(0, 0) ?? 0) - applied
+        progress.left += Int(try row.value(0, 0) as Int64) - applied
         guard let end = row.int64(0, 1) else { return progress }
         last = end
         limit = min(limit * 2, Self.batch)

@@ -82,9 +82,9 @@ extension RightsReport {
     ])[0]
     return RightsReport(
       role: role,
-      missing: (0..<rows.rowCount).map { row in
+      missing: try (0..<rows.rowCount).map { row throws(PostgresError) in
         MissingRight(
-          rows.string(row, 0) ?? "", on: rows.string(row, 1) ?? "", loss: rows.string(row, 2))
+          try rows.value(row, 0), on: try rows.value(row, 1), loss: rows.string(row, 2))
       })
   }
 }

@@ -74,7 +74,7 @@ package struct PushSearch: Sendable {
     _ id: PushID, _ reads: SearchReads
   ) async throws(PostgresError) -> SearchResult {
     let rows = try await reads.read([Call(SearchStatements.ofPush, [id.description])])
-    return SearchResult(now: rows.now, pushes: Page(LedgerRow.all(rows.results[0])))
+    return SearchResult(now: rows.now, pushes: try Page(LedgerRow.all(rows.results[0])))
   }
 
   private func person(
@@ -89,8 +89,8 @@ package struct PushSearch: Sendable {
       Call(SearchStatements.contactsOfOwner, whose),
       Call(SearchStatements.ridesOfOwner(apps: names), [owner.text, Self.more] + names),
     ])
-    let phones = FoundPhone.all(found.results[0])
-    let rides = Page(FoundRide.all(found.results[3]))
+    let phones = try FoundPhone.all(found.results[0])
+    let rides = try Page(FoundRide.all(found.results[3]))
     let rideIDs = PostgresArray.literal(rides.items.map(\.id))
     let cards = try await reads.read([
       Call(SearchStatements.cardsOfOwner, whose + [rideIDs, Self.more])
@@ -107,9 +107,9 @@ package struct PushSearch: Sendable {
       ])
     return SearchResult(
       now: cards.now, phones: Page(phones),
-      startTokens: Page(FoundStartToken.all(found.results[1])),
-      activities: Page(RideHistory.Activity.all(cards.results[0])),
-      contacts: RideHistory.Contact.all(found.results[2]), rides: rides, pushes: pushes)
+      startTokens: try Page(FoundStartToken.all(found.results[1])),
+      activities: try Page(RideHistory.Activity.all(cards.results[0])),
+      contacts: try RideHistory.Contact.all(found.results[2]), rides: rides, pushes: pushes)
   }
 
   private func token(
@@ -121,14 +121,14 @@ package struct PushSearch: Sendable {
       Call(SearchStatements.startTokensOfToken, digits),
       Call(SearchStatements.cardsOfToken, digits),
     ])
-    let phones = FoundPhone.all(found.results[0])
+    let phones = try FoundPhone.all(found.results[0])
     let pushes = try await newest(
       reads, SearchStatements.pushesOfToken,
       [suffix.stored, PostgresArray.literal(phones.map { "\($0.id)" }), Self.more])
     return SearchResult(
       now: found.now, phones: Page(phones),
-      startTokens: Page(FoundStartToken.all(found.results[1])),
-      activities: Page(RideHistory.Activity.all(found.results[2])), pushes: pushes)
+      startTokens: try Page(FoundStartToken.all(found.results[1])),
+      activities: try Page(RideHistory.Activity.all(found.results[2])), pushes: pushes)
   }
 
   /// Returns the newest pushes that a statement finds, whose last parameter is how far back it looks.
@@ -138,7 +138,7 @@ package struct PushSearch: Sendable {
     var page = Page<LedgerRow>([])
     for window in Self.windows {
       let rows = try await reads.read([Call(statement, parameters + [window])]).results[0]
-      page = Page(LedgerRow.all(rows))
+      page = try Page(LedgerRow.all(rows))
       if page.hasMore { break }
     }
     return page
@@ -167,7 +167,6 @@ private struct SearchReads: Sendable {
     let results = try await session.run(
       [Call(RideSnapshot.begin), Call(SearchStatements.settings)] + calls
         + [Call(RideSnapshot.commit)], timeout: try rest())
-    let now = Timestamp(microseconds: results[1].int64(0, 0) ?? 0)
-    return (Array(results[2..<(2 + calls.count)]), now)
+    return (Array(results[2..<(2 + calls.count)]), try results[1].value(0, 0))
   }
 }

@@ -75,117 +75,42 @@ package struct FoundRide: Sendable {
   package var parkedReason: String?
 }
 
-extension FoundPhone {
-  private struct Columns: Sendable {
-    let id: ResultColumn<Int64>
-    let app, ownerID, tokenSuffix, environment, locale, disabledReason: ResultColumn<String>
-    let registeredAt, disabledAt, quarantinedAt: ResultColumn<Timestamp>
-    let sql: String
-
-    init() {
-      var list = SelectList()
-      id = list.integer("id")
-      app = list.text("app")
-      ownerID = list.text("owner_id")
-      tokenSuffix = list.text("right(token, 6)")
-      environment = list.text("environment")
-      locale = list.text("locale")
-      registeredAt = list.time("registered_at")
-      disabledAt = list.time("disabled_at")
-      disabledReason = list.text("disabled_reason")
-      quarantinedAt = list.time("quarantined_at")
-      sql = list.sql
-    }
-  }
-
-  private static let columns = Columns()
-
-  /// The columns that `all` reads, of `ridepulse.devices`.
-  static let selected = columns.sql
-
-  static func all(_ rows: QueryResult) -> [FoundPhone] {
-    (0..<rows.rowCount).map { row in
-      FoundPhone(
-        id: rows[row, columns.id] ?? 0, app: rows[row, columns.app] ?? "",
-        ownerID: OwnerID(rows[row, columns.ownerID] ?? ""),
-        tokenSuffix: rows[row, columns.tokenSuffix] ?? "",
-        environment: rows[row, columns.environment], locale: rows[row, columns.locale],
-        disabledReason: rows[row, columns.disabledReason],
-        registeredAt: rows[row, columns.registeredAt] ?? Timestamp(microseconds: 0),
-        disabledAt: rows[row, columns.disabledAt], quarantinedAt: rows[row, columns.quarantinedAt])
-    }
+extension FoundPhone: SelectedRecord {
+  init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    id = try columns.next("id")
+    app = try columns.next("app")
+    ownerID = try columns.next("owner_id")
+    tokenSuffix = try columns.next("right(token, 6)")
+    environment = try columns.next("environment")
+    locale = try columns.next("locale")
+    registeredAt = try columns.next("registered_at")
+    disabledAt = try columns.next("disabled_at")
+    disabledReason = try columns.next("disabled_reason")
+    quarantinedAt = try columns.next("quarantined_at")
   }
 }
 
-extension FoundStartToken {
-  private struct Columns: Sendable {
-    let app, ownerID, attributesType, tokenSuffix, disabledReason: ResultColumn<String>
-    let registeredAt, disabledAt: ResultColumn<Timestamp>
-    let sql: String
-
-    init() {
-      var list = SelectList()
-      app = list.text("app")
-      ownerID = list.text("owner_id")
-      attributesType = list.text("attributes_type")
-      tokenSuffix = list.text("right(token, 6)")
-      registeredAt = list.time("registered_at")
-      disabledAt = list.time("disabled_at")
-      disabledReason = list.text("disabled_reason")
-      sql = list.sql
-    }
-  }
-
-  private static let columns = Columns()
-
-  /// The columns that `all` reads, of `ridepulse.push_to_start_tokens`.
-  static let selected = columns.sql
-
-  static func all(_ rows: QueryResult) -> [FoundStartToken] {
-    (0..<rows.rowCount).map { row in
-      FoundStartToken(
-        app: rows[row, columns.app] ?? "", ownerID: OwnerID(rows[row, columns.ownerID] ?? ""),
-        attributesType: rows[row, columns.attributesType] ?? "",
-        tokenSuffix: rows[row, columns.tokenSuffix] ?? "",
-        registeredAt: rows[row, columns.registeredAt] ?? Timestamp(microseconds: 0),
-        disabledAt: rows[row, columns.disabledAt],
-        disabledReason: rows[row, columns.disabledReason])
-    }
+extension FoundStartToken: SelectedRecord {
+  init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    app = try columns.next("app")
+    ownerID = try columns.next("owner_id")
+    attributesType = try columns.next("attributes_type")
+    tokenSuffix = try columns.next("right(token, 6)")
+    registeredAt = try columns.next("registered_at")
+    disabledAt = try columns.next("disabled_at")
+    disabledReason = try columns.next("disabled_reason")
   }
 }
 
-extension FoundRide {
-  private struct Columns: Sendable {
-    let id, state, app, parkedReason: ResultColumn<String>
-    let updatedAt, due: ResultColumn<Timestamp>
-    let isLive: ResultColumn<Bool>
-    let sql: String
-
-    init() {
-      var list = SelectList()
-      id = list.text("r.id")
-      state = list.text("r.state")
-      app = list.text("r.app")
-      updatedAt = list.time("r.updated_at")
-      isLive = list.boolean("a.ride_id is not null")
-      due = list.time("a.due_at")
-      parkedReason = list.text("a.parked_reason")
-      sql = list.sql
-    }
-  }
-
-  private static let columns = Columns()
-
-  /// The columns that `all` reads, of rides `r` with the app that they name, and their agenda `a`.
-  static let selected = columns.sql
-
-  static func all(_ rows: QueryResult) -> [FoundRide] {
-    (0..<rows.rowCount).map { row in
-      FoundRide(
-        id: RideID(rows[row, columns.id] ?? ""), state: rows[row, columns.state],
-        app: rows[row, columns.app] ?? "", updatedAt: rows[row, columns.updatedAt],
-        isLive: rows[row, columns.isLive] ?? false, due: rows[row, columns.due],
-        parkedReason: rows[row, columns.parkedReason])
-    }
+/// Read from rides `r` with the app that they name, and their agenda `a`.
+extension FoundRide: SelectedRecord {
+  init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    id = try columns.next("r.id")
+    state = try columns.next("r.state")
+    app = try columns.next("r.app")
+    updatedAt = try columns.next("r.updated_at")
+    isLive = try columns.next("a.ride_id is not null")
+    due = try columns.next("a.due_at")
+    parkedReason = try columns.next("a.parked_reason")
   }
 }

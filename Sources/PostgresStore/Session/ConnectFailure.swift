@@ -59,7 +59,7 @@ extension PostgresError {
   /// Whether waiting cannot help.
   package var isFinal: Bool {
     switch kind {
-    case .invalidConninfo, .invalidSchema, .invalidParameter, .closed: true
+    case .invalidConninfo, .invalidSchema, .invalidParameter, .unreadable, .closed: true
     case .unreachable(_, let isFinal): isFinal
     case .server(let error): error.isFinal
     case .connectionLost, .timeout, .protocol: false

@@ -23,6 +23,8 @@ package struct PostgresError: Error, Hashable, Sendable {
     case server(ServerError)
     /// The server's reply is one that this session does not support, such as COPY.
     case `protocol`(reason: String)
+    /// A row has NULL, or a value of another type, where a value is needed.
+    case unreadable(column: String)
     /// The session was closed before the transaction began.
     case closed
   }
@@ -40,7 +42,7 @@ package struct PostgresError: Error, Hashable, Sendable {
       case .connectionLost(let sent, let reason):
         .connectionLost(sent: sent, reason: Redaction.clean(reason))
       case .protocol(let reason): .protocol(reason: Redaction.clean(reason))
-      case .invalidSchema, .invalidParameter, .timeout, .server, .closed: kind
+      case .invalidSchema, .invalidParameter, .timeout, .server, .unreadable, .closed: kind
       }
   }
 
@@ -51,7 +53,7 @@ package struct PostgresError: Error, Hashable, Sendable {
     switch kind {
     case .unreachable, .connectionLost, .timeout: true
     case .server(let error): error.isTransient
-    case .invalidConninfo, .invalidSchema, .invalidParameter, .protocol, .closed: false
+    case .invalidConninfo, .invalidSchema, .invalidParameter, .protocol, .unreadable, .closed: false
     }
   }
 
@@ -60,7 +62,9 @@ package struct PostgresError: Error, Hashable, Sendable {
     switch kind {
     case .connectionLost(let sent, _), .timeout(let sent): sent
     case .protocol: true
-    case .invalidConninfo, .invalidSchema, .invalidParameter, .unreachable, .server, .closed: false
+    case .invalidConninfo, .invalidSchema, .invalidParameter, .unreachable, .server, .unreadable,
+      .closed:
+      false
     }
   }
 
@@ -86,6 +90,7 @@ extension PostgresError: CustomStringConvertible {
     case .timeout(let sent): "Postgres did not answer in time, \(Self.fate(sent))"
     case .server(let error): error.description
     case .protocol(let reason): "Postgres answered out of turn: \(reason)"
+    case .unreadable(let column): "column \(column) has no value that can be read"
     case .closed: "the database session is closed"
     }
   }
@@ -117,7 +122,7 @@ extension PostgresError {
     case .timeout(let sent): sent ? .timeout : .unavailable
     case .unreachable, .connectionLost, .closed, .protocol, .invalidConninfo, .invalidSchema:
       .unavailable
-    case .invalidParameter: .values
+    case .invalidParameter, .unreadable: .values
     case .server(let error): error.cause
     }
   }

@@ -192,7 +192,7 @@ struct ResponseTracker: Sendable {
       switch error.kind {
       case .server: isCut = false
       case .unreachable, .connectionLost, .timeout, .protocol: isCut = true
-      case .invalidConninfo, .invalidSchema, .invalidParameter, .closed: break
+      case .invalidConninfo, .invalidSchema, .invalidParameter, .unreadable, .closed: break
       }
     }
   }

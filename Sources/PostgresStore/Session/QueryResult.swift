@@ -23,6 +23,12 @@ internal import RideCore
 
   package var columnCount: Int { unsafe Int(PQnfields(handle)) }
 
+  /// Returns the name of a column, as the server gives it.
+  func name(ofColumn column: Int) -> String {
+    unsafe PQfname(handle, Int32(clamping: column)).map { unsafe String(cString: $0) }
+      ?? "\(column)"
+  }
+
   /// Returns the value as text; nil if it is NULL.
   package func string(_ row: Int, _ column: Int) -> String? {
     unsafe withBytes(row, column) { unsafe String(decoding: $0, as: UTF8.self) }
