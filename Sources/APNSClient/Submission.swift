@@ -26,7 +26,7 @@ struct QueuedPush: Sendable {
 extension QueuedPush: PrioritizedPush {
   var lane: String { submission.requests[index].lane }
 
-  var validUntil: Int64 { submission.requests[index].validUntil?.microseconds ?? .max }
+  var validUntil: Int64 { submission.requests[index].validUntil.microseconds }
 
   var freshUntil: Int64 { submission.requests[index].freshUntil?.microseconds ?? .max }
 

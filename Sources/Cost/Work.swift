@@ -106,8 +106,7 @@ enum Work: String, CaseIterable {
       var pushes = 0
       let settlements = claim.rides.map { claimed, view in
         let decision = decide(view, by: scene.configuration, now: claim.now)
-        let requests = decision.pushes.enumerated().map { $1.request(ticket: UInt64($0)) }
-        pushes += requests.count
+        pushes += requests(of: decision, from: 0).count
         return ClaimedSettlement(
           claim: claimed, settlement: Scene.accepted(decision, at: claim.now))
       }
@@ -122,8 +121,16 @@ enum Work: String, CaseIterable {
     let requests = (1...count).flatMap { index in
       let moment = scene.arrived(index)
       let decision = decide(moment.view, by: scene.configuration, now: moment.now)
-      return decision.pushes.map { $0.request(ticket: UInt64(index)) }
+      return Self.requests(of: decision, from: index)
     }
     return { try connection.send(requests).accepted }
+  }
+
+  private static func requests(of decision: Decision, from ticket: Int) -> [PushRequest] {
+    decision.pushes.enumerated().map { index, push in
+      var request = push.request
+      request.ticket = UInt64(ticket + index)
+      return request
+    }
   }
 }

@@ -26,7 +26,7 @@ extension Engine {
   /// Updates the settle policy, and logs when settlements begin or cease to fail.
   @discardableResult
   func advance<Value: Sendable>(
-    _ body: @Sendable (inout SettlePolicy<SettlingRide>, Duration) -> Value
+    _ body: @Sendable (inout SettlePolicy<HeldRide>, Duration) -> Value
   ) -> Value {
     let uptime = time.uptime()
     let (value, before, after, waits, held) = state.withLock { state in

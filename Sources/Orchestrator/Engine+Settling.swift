@@ -2,16 +2,6 @@ import Base
 import RideCore
 import Synchronization
 
-/// A ride whose pushes have all ended, before its settlement is written.
-struct SettlingRide: Sendable {
-  var claim: RideClaim
-  var settlement: Settlement
-  /// The number of the claim that returned the ride.
-  var claimNumber: UInt64
-  /// The ride's JSON in bytes, which is freed when the ride is released.
-  var text: Int
-}
-
 // The settle loop, which writes the outcomes of rides as `SettlePolicy` decides.
 extension Engine {
   func settleUntilDrained() async {
@@ -37,49 +27,43 @@ extension Engine {
   /// Whether settlements fail, so that nothing is claimed or sent.
   var isHalted: Bool { state.withLock { $0.settling.halt != nil } }
 
-  private func nextStep() -> SettlePolicy<SettlingRide>.Step {
+  private func nextStep() -> SettlePolicy<HeldRide>.Step {
     let now = time.uptime()
     while true {
-      let (step, batch, doubtful) = state.withLock { state in
+      let (step, finished, doubtful) = state.withLock { state in
         let step = state.settling.next(at: now)
         switch step {
-        case .settle, .check, .park: return (step, [InFlight.Finished](), Set<PushLane>())
+        case .settle, .check, .park: return (step, [HeldRide](), Set<PushLane>())
         case .wait where state.settling.halt != nil: return (step, [], [])
         case .wait, .idle:
-          let batch = state.inFlight.takeFinished(atMost: state.settleSize.size)
-          return (step, batch, state.lanes.doubtful)
+          let finished = state.inFlight.takeFinished(atMost: state.settleSize.size)
+          return (step, finished, state.lanes.doubtful)
         }
       }
-      if batch.isEmpty { return step }
+      if finished.isEmpty { return step }
       let at = time.now
-      for ride in batch { parts.onSent(ride.decision, ride.outcomes) }
-      let rides = batch.map { ride in
-        var settlement = ride.decision.settled(
-          ride.outcomes, now: at, doubtful: doubtful, jitter: { Double.random(in: 0..<1) })
-        if let times = ride.times {
-          settlement.recorded = RecordedPass(
-            ride.decision, ride.outcomes, settlement, times, now: at)
-        }
-        return SettlingRide(
-          claim: ride.claim, settlement: settlement,
-          claimNumber: ride.claimNumber, text: ride.decision.view.textBytes)
+      let rides = finished.map { ride in
+        var ride = ride
+        let outcomes = ride.settle(at: at, doubtful: doubtful)
+        parts.onSent(ride.decision, outcomes)
+        return ride
       }
       state.withLock { $0.settling.add(rides) }
     }
   }
 
-  private func settle(_ rides: [SettlingRide]) async {
+  private func settle(_ rides: [HeldRide]) async {
     beginTurn(.settling)
     do {
       let result = try await parts.store.settle(
-        rides.map { ClaimedSettlement(claim: $0.claim, settlement: $0.settlement) })
+        rides.map { ClaimedSettlement(claim: $0.claim, settlement: $0.decision.settlement) })
       if !result.lost.isEmpty {
         parts.log(
           .warning, "Leases lost before settling", ["rides": "\(result.lost.count)"])
       }
       let locked = Set(result.locked)
       let unwritten = locked.union(result.lost)
-      let written = rides.filter { !unwritten.contains($0.claim) }.map(\.settlement)
+      let written = rides.filter { !unwritten.contains($0.claim) }.map(\.decision.settlement)
       audit(written)
       parts.onSettled(written)
       state.withLock { $0.settleSize.worked(rides.count) }
@@ -104,7 +88,7 @@ extension Engine {
     }
   }
 
-  private func park(_ ride: SettlingRide, _ reason: String) async {
+  private func park(_ ride: HeldRide, _ reason: String) async {
     beginTurn(.settling)
     do {
       try await parts.store.park(ride.claim, reason: reason)
@@ -127,13 +111,13 @@ extension Engine {
   }
 
   /// Frees capacity for other rides after these were settled, parked or lost.
-  private func freeCapacity(_ rides: [SettlingRide]) {
+  private func freeCapacity(_ rides: [HeldRide]) {
     if rides.isEmpty { return }
     // A claim that ran while a ride was held skipped its new events, and their NOTIFY has been
     // consumed.
     let mayHaveMissed = state.withLock { state in
       state.inFlight.settled(rides.count)
-      state.heldBytes -= rides.reduce(0) { $0 + $1.text }
+      state.heldBytes -= rides.reduce(0) { $0 + $1.textBytes }
       return rides.contains { $0.claimNumber < state.claims }
     }
     if mayHaveMissed { claimSignal.notify() }

@@ -37,7 +37,7 @@ package final class Engine: Sendable {
     /// The uptime at which rides that cannot be settled are left to their lease.
     var giveUpAt: Duration?
     var hasSettled = false
-    var settling = SettlePolicy<SettlingRide>()
+    var settling = SettlePolicy<HeldRide>()
     var settleSize: BatchSize
     var claimSize: BatchSize
     /// The total size of the JSON in held rides, in bytes.

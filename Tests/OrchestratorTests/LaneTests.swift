@@ -168,7 +168,7 @@ import Testing
     let decision = decide(
       RideView(rideID: "r", ride: ride, events: [event], phones: [phone]),
       by: try EngineTests.configuration(), now: start)
-    return try #require(decision.pushes.first).request(ticket: 1)
+    return try #require(decision.pushes.first).request
   }
 
   @Test func `a probe without a report is followed by another`() {

@@ -106,7 +106,8 @@ import TestSupport
     ]
     #expect(inFlight.record(reports, at: .zero).isEmpty)
     let ride = try #require(inFlight.takeFinished(atMost: 1).first)
-    let settlement = ride.decision.settled(ride.outcomes, now: Timestamp(epochSeconds: 3)) { 0.5 }
+    let outcomes = ride.outcomes.compactMap(\.self)
+    let settlement = ride.decision.settled(outcomes, now: Timestamp(epochSeconds: 3)) { 0.5 }
     #expect(settlement.entries.map(\.uniqueID) == [nil, "u-1"])
   }
 

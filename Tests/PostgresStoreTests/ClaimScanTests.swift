@@ -39,7 +39,7 @@ import Testing
           LedgerEntry(
             id: PushID(of: ride.claim.rideID.text), event: event, rule: "r", app: .customer,
             pushType: .alert, status: .accepted, attempts: 1)
-        ], invalidations: [], memo: Memo(), tallies: [:], nextDue: nil, isOver: true))
+        ], isOver: true))
   }
 
   private func ids(_ claim: Claim) -> [String] { claim.rides.map(\.claim.rideID.text).sorted() }

@@ -31,8 +31,7 @@ import TestSupport
     try await session.script("select ridepulse.emit('e', 'r1')")
     let claimed = try #require(try await store.claim(limit: 1, asleep: false).rides.first)
     var settlement = Settlement(
-      rideID: "r1", consumed: claimed.view.events.map(\.key), entries: [], invalidations: [],
-      memo: Memo(), tallies: [:], nextDue: nil, isOver: false)
+      rideID: "r1", consumed: claimed.view.events.map(\.key))
     settlement.entries = statuses.enumerated().map { index, status in
       LedgerEntry(
         id: PushID(of: "\(attempt) \(index)"), event: claimed.view.events[0], rule: "r",

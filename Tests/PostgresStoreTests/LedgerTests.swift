@@ -112,9 +112,7 @@ import Testing
       let claim = try await store.claim(limit: 10, asleep: false)
       let claimed = try #require(claim.rides.first)
       var settlement = Settlement(
-        rideID: "r1", consumed: claimed.view.events.map(\.key), entries: [], invalidations: [],
-        memo: Memo(),
-        tallies: [:], nextDue: nil, isOver: false)
+        rideID: "r1", consumed: claimed.view.events.map(\.key))
       for (index, time) in times.enumerated() {
         settlement.entries.append(
           LedgerEntry(
@@ -141,8 +139,7 @@ import Testing
         rule: "r", app: .customer, pushType: .alert, status: .accepted, attempts: attempt)
       entry.uniqueID = id
       let settlement = Settlement(
-        rideID: "r1", consumed: claimed.view.events.map(\.key), entries: [entry], invalidations: [],
-        memo: Memo(), tallies: [:], nextDue: nil, isOver: false)
+        rideID: "r1", consumed: claimed.view.events.map(\.key), entries: [entry])
       let lost = try await store.settle([
         ClaimedSettlement(claim: claimed.claim, settlement: settlement)
       ])
@@ -172,9 +169,7 @@ import Testing
     try await session.script("select ridepulse.emit('e', 'r1')")
     let claimed = try #require(try await store.claim(limit: 1, asleep: false).rides.first)
     var settlement = Settlement(
-      rideID: "r1", consumed: claimed.view.events.map(\.key), entries: [], invalidations: [],
-      memo: Memo(),
-      tallies: [:], nextDue: nil, isOver: false)
+      rideID: "r1", consumed: claimed.view.events.map(\.key))
     settlement.entries = [
       LedgerEntry(
         id: PushID(of: "1"), event: claimed.view.events[0], rule: "r", app: .customer,

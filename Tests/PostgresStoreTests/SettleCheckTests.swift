@@ -94,9 +94,7 @@ import Testing
       ClaimedSettlement(
         claim: ride.claim,
         settlement: Settlement(
-          rideID: ride.claim.rideID, consumed: ride.view.events.map(\.key), entries: [],
-          invalidations: [],
-          memo: Memo(), tallies: [:], nextDue: nil, isOver: true))
+          rideID: ride.claim.rideID, consumed: ride.view.events.map(\.key), isOver: true))
     }
     let other = try PostgresSession(conninfo: url)
     let transaction = other.begin(
@@ -151,9 +149,7 @@ import Testing
     _ = try await store.settle(
       claim.rides.map { ride in
         var settlement = Settlement(
-          rideID: ride.claim.rideID, consumed: ride.view.events.map(\.key), entries: [],
-          invalidations: [],
-          memo: Memo(), tallies: [:], nextDue: nil, isOver: true)
+          rideID: ride.claim.rideID, consumed: ride.view.events.map(\.key), isOver: true)
         settlement.invalidations = [
           TokenInvalidation(
             kind: .phone, id: 1, since: since - .seconds(3600), reason: "ExpiredToken"),

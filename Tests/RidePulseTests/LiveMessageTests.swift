@@ -20,8 +20,7 @@ import TestSupport
       status: status, reason: reason.map { LedgerReason(LedgerReason.Code(word: $0), $0) },
       attempts: 1)
     let settlement = Settlement(
-      rideID: "r1", consumed: [], entries: Array(repeating: entry, count: count), invalidations: [],
-      memo: Memo(), tallies: [:], nextDue: nil, isOver: false)
+      rideID: "r1",  entries: Array(repeating: entry, count: count))
     tally.add([settlement], at: Self.now)
   }
 

@@ -63,7 +63,7 @@ extension Decider {
         if known == reason.text { return false }
       } else {
         conditions[rule.name]?.complaint = nil
-        decision.falseConditions[rule.name, default: 0] += 1
+        decision.settlement.falseConditions[rule.name, default: 0] += 1
         return false
       }
     }
@@ -89,17 +89,17 @@ extension Decider {
     let before = decision.view.memo
     if conditions.isEmpty, withheld.isEmpty, before.part?.remembered == nil { return }
     let all = (before.part?.remembered ?? [:]).merging(remembered) { $1 }
-    if decision.part != nil {
+    if decision.settlement.memo.part != nil {
       // Each part decides as the first one did: what is remembered counts after the last part.
       for name in conditions.keys { conditions[name]?.last = before.conditions[name]?.last }
-      decision.part?.remembered = all.isEmpty ? nil : all
+      decision.settlement.memo.part?.remembered = all.isEmpty ? nil : all
       let firings = (before.part?.withheld ?? []) + withheld
-      decision.part?.withheld = firings.isEmpty ? nil : firings
+      decision.settlement.memo.part?.withheld = firings.isEmpty ? nil : firings
     } else {
       for (name, memory) in all { conditions[name, default: ConditionMemo()].last = memory }
     }
     guard decision.isActive else { return }
-    decision.conditions = conditions.filter { name, memo in
+    decision.settlement.memo.conditions = conditions.filter { name, memo in
       !memo.isEmpty && configuration.rules.rule(named: name)?.condition != nil
     }
   }

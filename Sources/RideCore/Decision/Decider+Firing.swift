@@ -41,7 +41,7 @@ extension Decider {
     guard context.event.name == "ride_updated", rule.leftStates(context.ride.state) != nil,
       wait(of: rule, after: context.event) == nil
     else { return false }
-    if isFirstPart { decision.outsideStates[rule.name, default: 0] += 1 }
+    if isFirstPart { decision.settlement.outsideStates[rule.name, default: 0] += 1 }
     return true
   }
 

@@ -71,17 +71,17 @@ extension Decider {
           by: configuration)
         if let environment = push.environment {
           planned.isToOtherEnvironment = environment != planned.environment
-          planned.environment = environment
+          planned.request.environment = environment
           planned.mayProbe = false
         }
         return planned
       }
     }
-    var entry = entry
-    entry.record(headers)
     return PlannedPush(
-      entry: entry, environment: push.environment ?? configuration.defaultEnvironment,
-      address: address, headers: headers, payload: payload, validUntil: validUntil)
+      entry: entry,
+      PushRequest(
+        environment: push.environment ?? configuration.defaultEnvironment, address: address,
+        headers: headers, payload: payload, validUntil: validUntil))
   }
 
   /// Throws if Apple would refuse the push; a legacy sender always got Apple's own answer.

@@ -51,11 +51,10 @@ struct Decider {
   init(view: RideView, configuration: EngineConfiguration, now: Timestamp) {
     self.configuration = configuration
     self.now = now
-    decision = Decision(view: view)
+    decision = Decision(view: view, revision: configuration.revision?.id)
     conditions = view.memo.conditions
     decision.fired = view.memo.fired
     decision.emitTally = view.memo.emitTally
-    decision.revision = configuration.revision?.id
     ride = view.ride ?? view.pseudoRide
     switch ride?.attributes {
     case "{}": attributes = .object([:])
@@ -117,10 +116,10 @@ struct Decider {
     let (selected, isLast) = decision.view.phones(forFirings: firings)
     phones = selected
     if isLast {
-      decision.consumed = events.map(\.key)
+      decision.settlement.consumed = events.map(\.key)
     } else if let last = selected.last {
       let open = decision.view.memo.part
-      decision.part = OpenPart(
+      decision.settlement.memo.part = OpenPart(
         through: open?.through ?? events.last?.id ?? 0,
         throughTime: open == nil ? events.map(\.at).max() : open?.throughTime,
         startedAt: open?.startedAt ?? now, after: last.id,
@@ -133,7 +132,7 @@ struct Decider {
   private mutating func dueSlots() -> [(rule: TimedRule, at: Timestamp)] {
     if decision.view.ride == nil { return [] }
     if let part = decision.view.memo.part {
-      decision.slots = decision.view.memo.slots
+      decision.settlement.memo.slots = decision.view.memo.slots
       return part.slots.compactMap { slot in
         configuration.rules.timed.named(slot.rule).map { ($0, slot.at) }
       }
@@ -146,10 +145,10 @@ struct Decider {
       for (slot, reason) in machine.skipped {
         close(draft(rule.rule, event(of: rule, at: slot)), .suppressed, reason)
       }
-      if machine.tally.due > 0 { decision.tallies[rule.name] = machine.tally }
+      if machine.tally.due > 0 { decision.settlement.tallies[rule.name] = machine.tally }
       // A ride that is over keeps a rule's memo only while a slot is still to come.
       if let memo = machine.memo, decision.isActive || machine.next != nil {
-        decision.slots[rule.name] = memo
+        decision.settlement.memo.slots[rule.name] = memo
       }
       if let next = machine.next { decision.nextSlot = min(decision.nextSlot ?? next, next) }
     }

@@ -4,8 +4,8 @@ package import Base
 package struct Decision: Sendable {
   /// The view that the decision is based on.
   package var view: RideView
-  /// `Revision.id` of the configuration that it was made with.
-  package var revision: Int32?
+  /// What is written once the pushes have ended; `settled` adds their outcomes.
+  package var settlement: Settlement
   /// The pushes to send, in order.
   package var pushes: [PlannedPush] = []
   /// Pushes that this decision ends without sending them, each with its reason.
@@ -16,44 +16,25 @@ package struct Decision: Sendable {
   package var waiting: [PendingPush] = []
   /// Pushes that this decision postponed without trying them.
   package var postponed: [PendingPush] = []
-  /// Events that rules emit, in order.
-  package var emits: [EmittedEvent] = []
-  /// How far each schedule rule has progressed, by rule name.
-  package var slots: [String: SlotMemo] = [:]
-  /// The outcomes of slots that were due, by rule name.
-  package var tallies: [String: SlotTally] = [:]
-  /// What is kept of each rule's `if`, by rule name.
-  package var conditions: [String: ConditionMemo] = [:]
   /// What rules remembered when they fired, by `RuleFiring.key`.
   var fired: [String: String] = [:]
   /// The events that the ride's rules emitted lately, those of this decision included.
   var emitTally: EmitTally?
-  /// How often a rule's `if` was false at a change of the ride, which has no row in the ledger.
-  package var falseConditions: [String: Int] = [:]
-  /// How often the ride changed outside of a rule's `while`, which has no row in the ledger either.
-  package var outsideStates: [String: Int] = [:]
   /// The next slot at which a rule may fire.
   package var nextSlot: Timestamp?
-  /// The state of the ride's cards.
-  package var cards: [CardTarget: CardMemo] = [:]
-  /// Card starts by push, by `StartToken.id`.
-  package var starts: [Int64: StartMemo] = [:]
   /// When a card that is sent nothing now needs attention again.
   package var nextCard: Timestamp?
-  /// Tokens to invalidate, whatever the outcomes of the pushes.
-  package var invalidations: [TokenInvalidation] = []
-  /// Broadcast channels that the ride needs.
-  package var needs: [ChannelNeed] = []
   /// Permits that postponed pushes need.
   package var permitRequests: [PermitChanges.Request] = []
   /// The permits that count planned pushes, by the push.
   var permits: [PushID: Permit] = [:]
   /// Whether the ride's state is one of the active ones.
   package var isActive = false
-  /// The events that the settlement consumes.
-  package var consumed: [EventKey] = []
-  /// The rest of this pass, if it has too many pushes for one decision.
-  package var part: OpenPart?
+
+  init(view: RideView, revision: Int32?) {
+    self.view = view
+    settlement = Settlement(rideID: view.rideID, revision: revision)
+  }
 
   /// Pushes that are not sent as long as cards can be reached, each with its reason.
   package var unsent: [LedgerEntry] { closed + held.map(\.entry) }
@@ -79,7 +60,7 @@ package struct Decision: Sendable {
   }
 
   private func openStart(_ start: Int64) -> StartMemo? {
-    var memo = starts[start]
+    var memo = settlement.memo.starts[start]
     memo?.isOpen = true
     return memo
   }

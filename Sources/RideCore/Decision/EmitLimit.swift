@@ -40,7 +40,7 @@ extension Decider {
     var tally = emitTally
     let refusal = tally.admit()
     decision.emitTally = tally
-    if refusal == nil { decision.emits.append(event) }
+    if refusal == nil { decision.settlement.emits.append(event) }
     close(entry, .suppressed, refusal ?? reason)
   }
 

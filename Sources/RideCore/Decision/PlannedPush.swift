@@ -4,16 +4,8 @@ package import Base
 package struct PlannedPush: Hashable, Sendable {
   /// The push's ledger entry.
   package var entry: LedgerEntry
-  /// The APNs environment that the token belongs to.
-  package var environment: APNsEnvironment
-  /// The device token or channel that it is sent to.
-  package var address: PushAddress
-  /// The `apns-` headers.
-  package var headers: PushHeaders
-  /// The JSON body.
-  package var payload: [UInt8]
-  /// The time from which it is no longer sent.
-  package var validUntil: Timestamp
+  /// What the transport receives, once it has a ticket.
+  package var request: PushRequest
   /// Whether it tries its phone's token in the other environment.
   var isProbe = false
   /// Whether it may go again in the other environment if APNs answers `BadDeviceToken`.
@@ -36,20 +28,28 @@ package struct PlannedPush: Hashable, Sendable {
     case step(CardStep)
   }
 
+  /// Creates a push whose ledger entry records the request's headers.
   init(
-    entry: LedgerEntry, environment: APNsEnvironment, address: PushAddress,
-    headers: PushHeaders, payload: [UInt8], validUntil: Timestamp, step: CardStep? = nil,
+    entry: LedgerEntry, _ request: PushRequest, step: CardStep? = nil,
     acceptedReason: LedgerReason? = nil
   ) {
     self.entry = entry
-    self.environment = environment
-    self.address = address
-    self.headers = headers
-    self.payload = payload
-    self.validUntil = validUntil
+    self.entry.record(request.headers)
+    self.request = request
+    self.request.lane = entry.app.rawValue
     self.acceptedReason = acceptedReason
     boxedStep = step.map { .step($0) }
   }
+
+  /// The APNs environment that the token belongs to.
+  package var environment: APNsEnvironment { request.environment }
+  /// The device token or channel that it is sent to.
+  package var address: PushAddress { request.address }
+  package var headers: PushHeaders { request.headers }
+  /// The JSON body.
+  package var payload: [UInt8] { request.payload }
+  /// The time from which it is no longer sent.
+  package var validUntil: Timestamp { request.validUntil }
 
   package var lane: PushLane { PushLane(environment: environment, app: entry.app) }
 
@@ -61,16 +61,6 @@ package struct PlannedPush: Hashable, Sendable {
   /// What it does to a live card; nil if it is not sent to one.
   package var step: CardStep? {
     if case .step(let step) = boxedStep { step } else { nil }
-  }
-
-  /// Returns the push as a request to the transport, under a ticket.
-  package func request(ticket: UInt64) -> PushRequest {
-    var request = PushRequest(
-      ticket: ticket, environment: environment, address: address, headers: headers, payload: payload
-    )
-    request.lane = entry.app.rawValue
-    request.validUntil = validUntil
-    return request
   }
 }
 
@@ -91,12 +81,11 @@ extension PlannedPush {
     _ entry: LedgerEntry, _ headers: PushHeaders, _ payload: [UInt8], to phone: Phone,
     token: DeviceToken, validUntil: Timestamp, by configuration: EngineConfiguration
   ) {
-    var entry = entry
-    entry.record(headers)
     self.init(
-      entry: entry, environment: phone.environment(of: entry, configuration),
-      address: .device(token),
-      headers: headers, payload: payload, validUntil: validUntil)
+      entry: entry,
+      PushRequest(
+        environment: phone.environment(of: entry, configuration), address: .device(token),
+        headers: headers, payload: payload, validUntil: validUntil))
     isProbe = phone.isProbed(by: entry)
     mayProbe = !isProbe && phone.mayBeProbed(configuration)
     isToRefusedPhone = (phone.problem?.refusals ?? 0) > 0

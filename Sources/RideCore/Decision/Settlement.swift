@@ -6,11 +6,11 @@ package struct Settlement: Hashable, Sendable {
   /// `Revision.id` of the configuration that its entries were decided with.
   package var revision: Int32?
   /// The events that it consumes.
-  package var consumed: [EventKey]
+  package var consumed: [EventKey] = []
   /// Ledger rows, new and changed.
-  package var entries: [LedgerEntry]
+  package var entries: [LedgerEntry] = []
   /// Tokens to invalidate.
-  package var invalidations: [TokenInvalidation]
+  package var invalidations: [TokenInvalidation] = []
   /// What outcomes revealed about phones.
   package var observations: [PhoneObservation] = []
   /// Configuration mistakes that the pushes revealed; not written anywhere.
@@ -22,9 +22,9 @@ package struct Settlement: Hashable, Sendable {
   /// What it asks for and reports about permits.
   package var permits = PermitChanges()
   /// The memo for the next decision.
-  package var memo: Memo
+  package var memo = Memo()
   /// The outcomes of slots that were due, by rule name.
-  package var tallies: [String: SlotTally]
+  package var tallies: [String: SlotTally] = [:]
   /// How often a rule's `if` was false at a change of the ride; only metrics count it.
   package var falseConditions: [String: Int] = [:]
   /// How often the ride changed outside of a rule's `while`; only metrics count it.
@@ -32,9 +32,20 @@ package struct Settlement: Hashable, Sendable {
   /// When the ride needs attention again; nil means with its next event.
   package var nextDue: Timestamp?
   /// Whether the ride leaves the agenda.
-  package var isOver: Bool
+  package var isOver = false
   /// What is recorded of the pass; nil for a ride that is not sampled.
   package var recorded: RecordedPass?
+
+  package init(
+    rideID: RideID, revision: Int32? = nil, consumed: [EventKey] = [],
+    entries: [LedgerEntry] = [], isOver: Bool = false
+  ) {
+    self.rideID = rideID
+    self.revision = revision
+    self.consumed = consumed
+    self.entries = entries
+    self.isOver = isOver
+  }
 }
 
 /// An event that a rule emits.
@@ -102,20 +113,8 @@ extension Decision {
   package func settled(
     _ outcomes: [PushOutcome], now: Timestamp, doubtful: Set<PushLane> = [], jitter: () -> Double
   ) -> Settlement {
-    var settlement = Settlement(
-      rideID: view.rideID, revision: revision, consumed: consumed, entries: closed,
-      invalidations: invalidations,
-      memo: Memo(),
-      tallies: tallies, nextDue: nil, isOver: false)
-    settlement.memo.slots = slots
-    settlement.memo.cards = cards
-    settlement.memo.starts = starts
-    settlement.memo.part = part
-    settlement.memo.conditions = conditions
-    settlement.falseConditions = falseConditions
-    settlement.outsideStates = outsideStates
-    settlement.needs = needs
-    settlement.emits = emits
+    var settlement = self.settlement
+    settlement.entries = closed
     settlement.mistakes = closed.compactMap { ConfigurationMistake(unsent: $0) }
     var dues = [nextSlot, nextCard].compactMap { $0 }
     var alerts = CardAlertOutcomes()
@@ -145,8 +144,10 @@ extension Decision {
       settlement.releaseProbes(of: view)
     }
     // The next part of a pass follows at once, and after the last part whatever the parts left
-    // boxedStep.
-    if part != nil || view.memo.part != nil || view.hasMoreEvents || !emits.isEmpty {
+    // waiting.
+    if self.settlement.memo.part != nil || view.memo.part != nil || view.hasMoreEvents
+      || !self.settlement.emits.isEmpty
+    {
       dues.append(now)
     }
     settlement.nextDue = (settlement.memo.retries.map(\.due) + dues).min()
@@ -282,11 +283,15 @@ extension Settlement {
     var tally = SlotTally()
     tally.due = 1
     tally.fired = 1
-    var settlement = Settlement(
-      rideID: ride, consumed: [event.key], entries: entries,
-      invalidations: [TokenInvalidation(kind: .activity, id: 0, since: now, reason: word)],
-      memo: Memo(),
-      tallies: [word: tally], nextDue: isOver ? nil : now, isOver: isOver)
+    var settlement = Settlement(rideID: ride)
+    settlement.consumed = [event.key]
+    settlement.entries = entries
+    settlement.invalidations = [
+      TokenInvalidation(kind: .activity, id: 0, since: now, reason: word)
+    ]
+    settlement.tallies = [word: tally]
+    settlement.nextDue = isOver ? nil : now
+    settlement.isOver = isOver
     settlement.observations = [PhoneObservation(phone: 0, .good)]
     settlement.emits = [EmittedEvent(name: word, data: "{}", at: now)]
     return settlement

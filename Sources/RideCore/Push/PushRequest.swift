@@ -20,8 +20,8 @@ package struct PushRequest: Hashable, Sendable {
   /// The lane of the push, which is its app; pushes in different lanes do not wait for each other.
   package var lane = ""
 
-  /// When the push expires; pushes with less time left are sent first.
-  package var validUntil: Timestamp?
+  /// The time from which it is no longer sent; pushes with less time left go first.
+  package var validUntil: Timestamp
 
   /// The time until which its sender relies on what it knows of the recipient; nil for any time.
   ///
@@ -36,14 +36,15 @@ package struct PushRequest: Hashable, Sendable {
   package static let freshness: Duration = .seconds(1)
 
   package init(
-    ticket: UInt64, environment: APNsEnvironment, address: PushAddress, headers: PushHeaders,
-    payload: [UInt8]
+    ticket: UInt64 = 0, environment: APNsEnvironment, address: PushAddress, headers: PushHeaders,
+    payload: [UInt8], validUntil: Timestamp = Timestamp(microseconds: .max)
   ) {
     self.ticket = ticket
     self.environment = environment
     self.address = address
     self.headers = headers
     self.payload = payload
+    self.validUntil = validUntil
   }
 
   /// The maximum number of bytes that APNs accepts in the body of a push to a phone.

@@ -60,7 +60,7 @@ package struct RecordedPass: Hashable, Sendable {
         .object(["event": .string($0.name), "data": JSONValue(json: $0.data.utf8) ?? .null])
       })
     // Not all phones were read: one that is missing is not gone.
-    if view.memo.part != nil || decision.part != nil { members["is_part"] = .bool(true) }
+    if view.memo.part != nil || decision.settlement.memo.part != nil { members["is_part"] = .bool(true) }
     json = String(decoding: JSONValue.object(members).json, as: UTF8.self)
   }
 

@@ -35,7 +35,7 @@ struct PreviewWindow {
     while !summary.isCut, let (now, decision) = replay.next(before: to) {
       progress.show("\(CivilTime.iso(now)): \(summary.pushes) pushes about \(views.count) rides")
       guard let at = shownTime(now) else { continue }
-      for (rule, tally) in decision.tallies { summary.tallies[rule, default: SlotTally()] += tally }
+      for (rule, tally) in decision.settlement.tallies { summary.tallies[rule, default: SlotTally()] += tally }
       summary.add(closed: decision.unsent)
       for group in PreviewGroup.groups(decision, at: at) {
         if let limit, summary.pushes + group.pushes.count > limit {

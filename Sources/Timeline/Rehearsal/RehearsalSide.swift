@@ -127,7 +127,7 @@ struct RehearsalSide {
     guard let step = replay.step(before: end, in: &world) else { return nil }
     world.states.record(step.settlement, world.people)
     var result = Step(ride: step.decision.view.rideID)
-    for (rule, tally) in step.decision.tallies where tally.remainder != 0 {
+    for (rule, tally) in step.decision.settlement.tallies where tally.remainder != 0 {
       figures.breach(.slots, "ride \(result.ride), rule \(rule): \(tally)")
     }
     var accepted: [PushID: LedgerEntry] = [:]

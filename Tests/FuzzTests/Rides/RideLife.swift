@@ -182,7 +182,7 @@ extension RideLife {
     for entry in decision.closed where entry.reason?.code == .apns("PayloadTooLarge") {
       try require(entry.status == .rejected, "too large and not rejected: \(entry)")
     }
-    for (rule, tally) in decision.tallies {
+    for (rule, tally) in decision.settlement.tallies {
       let counts = [
         tally.due, tally.fired, tally.skipped, tally.missed, tally.capped, tally.expired,
       ]

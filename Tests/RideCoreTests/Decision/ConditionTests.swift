@@ -88,7 +88,7 @@ import Testing
       if !decision.pushes.isEmpty { sent.append(eta) }
       // A change that moves nothing leaves no row: there may be one each second.
       #expect(decision.closed.isEmpty)
-      #expect(decision.falseConditions == (decision.pushes.isEmpty ? ["arrived": 1] : [:]))
+      #expect(decision.settlement.falseConditions == (decision.pushes.isEmpty ? ["arrived": 1] : [:]))
       memo = decision.settled(decision.pushes.map { _ in .accepted }, now: Sample.now) { 0 }.memo
     }
     #expect(sent == [1000, 1181, 1362, 1000])
@@ -119,7 +119,7 @@ import Testing
         }
         view.events = [Sample.event(Int64(number), "ride_updated")]
         let decision = decide(view, by: Sample.book([rule]), now: Sample.now)
-        let isSent = decision.falseConditions.isEmpty
+        let isSent = decision.settlement.falseConditions.isEmpty
         if isSent { sent.append(number) }
         let phone = decision.pushes.map { _ in PushOutcome.accepted }
         let memo = decision.settled(phone, now: Sample.now) { 0 }.memo
@@ -154,8 +154,8 @@ import Testing
     emit.what = .emit("eta_changed")
     var view = Self.view("{}", on: "ride_updated")
     let decision = decide(view, by: Sample.book([rule, emit]), now: Sample.now)
-    #expect(decision.closed.isEmpty && decision.pushes.isEmpty && decision.emits.isEmpty)
-    #expect(decision.outsideStates == ["arrived": 1, "emit": 1])
+    #expect(decision.closed.isEmpty && decision.pushes.isEmpty && decision.settlement.emits.isEmpty)
+    #expect(decision.settlement.outsideStates == ["arrived": 1, "emit": 1])
     let settled = decision.settled([], now: Sample.now) { 0 }
     #expect(settled.entries.isEmpty && settled.outsideStates == ["arrived": 1, "emit": 1])
     var tally = PushTally()
@@ -165,7 +165,7 @@ import Testing
     view.events = [Sample.event(2, "eta_changed")]
     let other = decide(view, by: Sample.book([rule]), now: Sample.now)
     #expect(other.reasons == ["suppressed: the ride is driver_arrived, not in while"])
-    #expect(other.outsideStates.isEmpty)
+    #expect(other.settlement.outsideStates.isEmpty)
   }
 
   @Test func `a condition that fails the same way again has one row`() throws {
@@ -202,11 +202,11 @@ import Testing
     memo.conditions = ["arrived": ConditionMemo(last: #"{"note":1}"#)]
     var view = Self.view(#"{"plate": "B", "note": 2}"#, memo: memo)
     #expect(
-      decide(view, by: configuration, now: Sample.now).conditions
+      decide(view, by: configuration, now: Sample.now).settlement.memo.conditions
         == ["arrived": ConditionMemo(last: #"{"a":{"b":null},"note":2}"#)])
-    #expect(decide(view, by: Sample.book(), now: Sample.now).conditions.isEmpty)
+    #expect(decide(view, by: Sample.book(), now: Sample.now).settlement.memo.conditions.isEmpty)
     view.ride?.state = "ride_completed"
-    #expect(decide(view, by: configuration, now: Sample.now).conditions.isEmpty)
+    #expect(decide(view, by: configuration, now: Sample.now).settlement.memo.conditions.isEmpty)
   }
 
   @Test func `nothing is remembered if no phone was to receive the push`() throws {
@@ -215,7 +215,7 @@ import Testing
     view.phones = []
     let decision = decide(view, by: Sample.book([rule]), now: Sample.now)
     #expect(decision.reasons == ["suppressed: no phone of the customer"])
-    #expect(decision.conditions.isEmpty)
+    #expect(decision.settlement.memo.conditions.isEmpty)
   }
 
   @Test func `a former owner's event is decided by the present row, and while goes first`() throws {

@@ -37,7 +37,7 @@ import Testing
     let view = Sample.view(phones: Self.phones(10_000).shuffled())
     let first = decide(view, by: Sample.book(), now: Sample.now)
     #expect(first.pushes.count == OpenPart.size)
-    #expect(first.consumed.isEmpty && first.part?.after == Int64(OpenPart.size))
+    #expect(first.settlement.consumed.isEmpty && first.settlement.memo.part?.after == Int64(OpenPart.size))
     let (sent, decisions, last) = run(view, Sample.book())
     #expect(Set(sent.compactMap(\.entry.phone)).count == 10_000 && sent.count == 10_000)
     #expect(decisions == 11)
@@ -69,7 +69,7 @@ import Testing
     event.at = Sample.now
     view.events = [event]
     let second = decide(view, by: Sample.book(), now: Sample.now)
-    #expect(second.pushes.isEmpty && second.consumed.isEmpty)
+    #expect(second.pushes.isEmpty && second.settlement.consumed.isEmpty)
     let (sent, _, _) = run(view, Sample.book())
     #expect(Set(sent.compactMap(\.entry.phone)).count == 3000)
   }
@@ -114,7 +114,7 @@ import Testing
     for _ in 0..<6 {
       let decision = decide(later, by: Sample.book([rule]), now: Sample.now + .seconds(90))
       sent += decision.pushes.map(\.entry.id)
-      for (_, part) in decision.tallies { tally += part }
+      for (_, part) in decision.settlement.tallies { tally += part }
       later.memo =
         decision.settled(
           decision.pushes.map { _ in .accepted }, now: Sample.now + .seconds(90), jitter: { 0 }
@@ -191,7 +191,7 @@ import Testing
     var view = Sample.view(events: [Sample.event(1, "requested")])
     view.hasMoreEvents = true
     let decision = decide(view, by: Sample.book([rule]), now: Sample.now)
-    #expect(decision.slots.isEmpty)
+    #expect(decision.settlement.memo.slots.isEmpty)
     let settlement = decision.settled([], now: Sample.now, jitter: { 0 })
     #expect(settlement.nextDue == Sample.now && !settlement.isOver)
   }

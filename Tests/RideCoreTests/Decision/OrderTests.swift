@@ -27,7 +27,7 @@ import Testing
     #expect(
       decision.closed.map(\.status) == [.superseded, .superseded]
         && decision.closed.map(\.event.id) == [1, 2])
-    #expect(decision.consumed.map(\.id) == [1, 2, 3])
+    #expect(decision.settlement.consumed.map(\.id) == [1, 2, 3])
   }
 
   @Test func `another phone, collapse ID or push type supersedes nothing`() {

@@ -86,7 +86,7 @@ import Testing
     ride.state = state
     let decision = decide(
       Sample.view(ride: ride, events: [Sample.event(7, event)]), by: Sample.book(), now: Sample.now)
-    #expect(decision.pushes.isEmpty && decision.consumed.map(\.id) == [7])
+    #expect(decision.pushes.isEmpty && decision.settlement.consumed.map(\.id) == [7])
     #expect(decision.closed.map { $0.reason?.text } == [reason].filter { $0 != nil })
     let code = event == state ? LedgerReason.Engine.unknownState : .unknownEvent
     #expect(
@@ -112,7 +112,7 @@ import Testing
     gone.events = [Sample.event(99, InternalEvent.rideRemoved.rawValue)]
     let decision = decide(gone, by: stage.configuration, now: stage.now)
     #expect(decision.pushes.map(\.entry.cardEvent) == [.end])
-    #expect(decision.slots.isEmpty && decision.nextSlot == nil && !decision.isActive)
+    #expect(decision.settlement.memo.slots.isEmpty && decision.nextSlot == nil && !decision.isActive)
   }
 
   @Test func `R78: no reason names a person`() {

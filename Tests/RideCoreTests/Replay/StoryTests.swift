@@ -215,11 +215,13 @@ import Testing
       entry.cardEvent = payload.contains("content-state") ? .update : nil
       return ReadablePush(
         PlannedPush(
-          entry: entry, environment: .production,
-          address: .device(try #require(DeviceToken(Sample.customerToken))),
-          headers: PushHeaders(
-            id: entry.id, topic: "t", pushType: .alert, priority: .immediate,
-            expiration: .neverStore), payload: Array(payload.utf8), validUntil: start))
+          entry: entry,
+          PushRequest(
+            environment: .production,
+            address: .device(try #require(DeviceToken(Sample.customerToken))),
+            headers: PushHeaders(
+              id: entry.id, topic: "t", pushType: .alert, priority: .immediate,
+              expiration: .neverStore), payload: Array(payload.utf8), validUntil: start)))
     }
     #expect(try !shown(#"{"aps":{"content-available":1}}"#).isSeen)
     #expect(try shown(#"{"aps":{"badge":3}}"#).isSeen)

@@ -79,6 +79,29 @@ package struct CardMemo: Hashable, Sendable {
     urgentAt = urgentAt.map { min($0, now.epochSeconds) }
   }
 
+  /// Leaves nothing of the next push to deliver.
+  mutating func settle(_ shown: String?, staleAt: Timestamp?) {
+    self.shown = shown
+    self.staleAt = staleAt
+    number = number.addingSaturating(1)
+    failures = 0
+    isPending = false
+    subject = nil
+    retryAt = nil
+    cause = nil
+    isUrgent = false
+    alert = nil
+    complaint = nil
+  }
+
+  /// Becomes what a step leaves; the budget also counts what was sent since it was planned.
+  mutating func follow(_ step: CardStep, isRefused: Bool) {
+    let urgentAt = self.urgentAt
+    self = step.settled.memo
+    self.urgentAt = urgentAt
+    self.isRefused = isRefused
+  }
+
   static func suffix(of card: Card) -> String { String(card.token.suffix(8)) }
 }
 
@@ -99,17 +122,15 @@ package struct StartMemo: Hashable, Sendable {
 package struct CardStep: Hashable, Sendable {
   package var card: CardTarget
   package var event: CardEvent
-  /// The fingerprint of the content that it shows.
-  var shown: String?
-  var staleAt: Timestamp?
   /// The event whose alert it shows.
   var alert: RideEvent?
-  var life: LiveActivity
   var priority: PushPriority
   package var timestamp: Int64
+  /// The card once APNs has accepted or rejected the push: nothing of it is left to deliver.
+  var settled: CardStateMachine
 
   /// Whether it is for all who watch a channel.
-  var isBroadcast: Bool { life.broadcast != nil }
+  var isBroadcast: Bool { settled.life.broadcast != nil }
 }
 
 /// An ordinary alert that a card shows in its place, unless the card can't be reached.

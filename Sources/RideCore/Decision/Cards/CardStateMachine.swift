@@ -4,7 +4,7 @@ import Base
 ///
 /// Until it ends, a card is sent what changed, at most once in `min-interval`; at once if the rule
 /// calls an event urgent; and, if nothing changes, the same content again before it is stale.
-struct CardStateMachine {
+struct CardStateMachine: Hashable, Sendable {
   let life: LiveActivity
   let now: Timestamp
   var memo: CardMemo
@@ -222,6 +222,13 @@ extension CardStateMachine {
   /// this second, without a record.
   mutating func followUnrecordedPushes(until end: Timestamp) {
     memo.timestamp = max(memo.timestamp, now.epochSeconds, end.epochSeconds)
+  }
+
+  /// Returns the card once APNs has accepted or rejected a push with this content.
+  func settled(_ shown: String?, staleAt: Timestamp?) -> CardStateMachine {
+    var settled = self
+    settled.memo.settle(shown, staleAt: staleAt)
+    return settled
   }
 
   /// Returns the `timestamp` of a push sent now: higher than every earlier one of this card.

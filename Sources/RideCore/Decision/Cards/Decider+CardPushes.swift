@@ -28,7 +28,7 @@ extension Decider {
     let locale =
       rule.compiled.isDataLocalized ? locale(of: card.ownerID, card.installationID, rule) : nil
     let payload = try payload(aps, rule, about: update.cause, locale)
-    var entry = entry(of: card.target, machine.memo, rule, card, update)
+    let entry = entry(of: card.target, machine.memo, rule, card, update)
     let expiration: PushExpiration =
       switch card.storage {
       // A phone that is off may show the card for as long as a card can be on the screen.
@@ -39,15 +39,16 @@ extension Decider {
         .at(isEnd ? now + ChannelStorage.longest : min(validUntil, now + ChannelStorage.longest))
       }
     let headers = headers(entry, topic, priority, expiration, collapse: card.target.rawValue)
-    entry.record(headers)
     return PlannedPush(
-      entry: entry, environment: card.environment ?? configuration.defaultEnvironment,
-      address: address, headers: headers, payload: payload, validUntil: validUntil,
+      entry: entry,
+      PushRequest(
+        environment: card.environment ?? configuration.defaultEnvironment, address: address,
+        headers: headers, payload: payload, validUntil: validUntil),
       step: CardStep(
-        card: card.target, event: update.event, shown: machine.fingerprint(of: rendered.shown),
-        staleAt: staleAt,
-        alert: shownAlert,
-        life: rule.life, priority: priority, timestamp: timestamp),
+        card: card.target, event: update.event, alert: shownAlert, priority: priority,
+        timestamp: timestamp,
+        settled: machine.settled(
+          machine.fingerprint(of: rendered.shown), staleAt: staleAt)),
       acceptedReason: .sent(
         acceptedReason ?? zoneDoubt(rule, entry.event), without: rendered.broken))
   }
@@ -90,11 +91,11 @@ extension Decider {
     let payload = try payload(aps, rule, about: entry.event, locale)
     let headers = headers(
       entry, topic, .immediate, expiration(rule, validUntil), collapse: "start \(start.id)")
-    var entry = entry
-    entry.record(headers)
     return PlannedPush(
-      entry: entry, environment: start.environment ?? configuration.defaultEnvironment,
-      address: address, headers: headers, payload: payload, validUntil: validUntil,
+      entry: entry,
+      PushRequest(
+        environment: start.environment ?? configuration.defaultEnvironment, address: address,
+        headers: headers, payload: payload, validUntil: validUntil),
       acceptedReason: .sent(zoneDoubt(rule, entry.event), without: broken))
   }
 

@@ -31,7 +31,7 @@ extension Decider {
       }
     }
     for (target, memo) in decision.view.memo.cards.sorted(by: { $0.key < $1.key })
-    where memo.isPending && decision.cards[target] == nil {
+    where memo.isPending && decision.settlement.memo.cards[target] == nil {
       if let rule = configuration.rules.cards.first {
         close(
           entry(of: target, memo, rule), .suppressed, LedgerReason(.cardGone, "the card is gone"))
@@ -84,13 +84,13 @@ extension Decider {
     // A card that is removed shows no alert: its rule's own is sent.
     if machine.memo.isDismissed { machine.memo.alert = nil }
     let shown = machine.fingerprint(of: rendered.shown)
-    defer { decision.cards[card.target] = machine.memo }
+    defer { decision.settlement.memo.cards[card.target] = machine.memo }
     if machine.isPastScreen {
       suppressedCards.insert(card.target)
       close(
         entry(of: card.target, machine.memo, rule, card), .expired,
         LedgerReason(.cardTooOld, "a card stays at most 12 hours"))
-      decision.invalidations.append(.ofCard(card.target, since: nil, reason: "expired"))
+      decision.settlement.invalidations.append(.ofCard(card.target, since: nil, reason: "expired"))
       return
     }
     guard let update = machine.update(shown) else {
@@ -251,7 +251,7 @@ extension Decider {
       recordChannelRefusal(channel, rule)
       if channel.retryAt > now { return scheduleCards(at: channel.retryAt) }
     }
-    decision.needs.append(ChannelNeed(app: app, storage: storage))
+    decision.settlement.needs.append(ChannelNeed(app: app, storage: storage))
     scheduleCards(at: now + ChannelRow.longestCall)
   }
 
@@ -284,7 +284,7 @@ extension Decider {
         LedgerReason(
           .ruleBroadcasts, "the rule broadcasts: the app must subscribe to the ride's channel"),
         rule, card)
-      decision.cards[card.target] = machine.memo
+      decision.settlement.memo.cards[card.target] = machine.memo
     }
   }
 }

@@ -6,16 +6,16 @@ extension Decider {
   mutating func cards(
     showing event: RideEvent, on phone: Phone, insteadOf rule: CompiledRule
   ) -> [CardTarget] {
-    guard rule.pushType == .alert, !rule.isSentWithCard, !decision.cards.isEmpty else { return [] }
+    guard rule.pushType == .alert, !rule.isSentWithCard, !decision.settlement.memo.cards.isEmpty else { return [] }
     if rule.yieldsToCard { return cards(on: phone) }
     var covering: [CardTarget] = []
     for card in decision.view.cards where isShown(card, on: phone) {
       if hasShown(card.target, event) {
         covering.append(card.target)
-      } else if decision.cards[card.target]?.alert != event {
+      } else if decision.settlement.memo.cards[card.target]?.alert != event {
         continue
       } else if suppressedCards.contains(card.target) {
-        decision.cards[card.target]?.alert = nil
+        decision.settlement.memo.cards[card.target]?.alert = nil
       } else {
         covering.append(card.target)
       }
@@ -34,7 +34,7 @@ extension Decider {
 
   /// Returns whether a card is sent its state now, or shows what it was sent last.
   private func isCurrent(_ card: CardTarget) -> Bool {
-    guard let memo = decision.cards[card] else { return false }
+    guard let memo = decision.settlement.memo.cards[card] else { return false }
     if !suppressedCards.contains(card) { return true }
     return memo.shown != nil && !memo.isPending && !memo.isRefused && memo.complaint == nil
   }

@@ -6,10 +6,10 @@ import Base
 extension Decider {
   /// Closes starts that were journalled and have no outcome.
   mutating func closeUnknownStarts() {
-    decision.starts = decision.view.memo.starts
-    for (id, start) in decision.starts.sorted(by: { $0.key < $1.key }) where start.isOpen {
+    decision.settlement.memo.starts = decision.view.memo.starts
+    for (id, start) in decision.settlement.memo.starts.sorted(by: { $0.key < $1.key }) where start.isOpen {
       closeUncertain(start.entry)
-      decision.starts[id]?.isOpen = false
+      decision.settlement.memo.starts[id]?.isOpen = false
     }
   }
 
@@ -64,7 +64,7 @@ extension Decider {
       tokens: decision.view.startTokens.filter {
         isOwners($0.app, $0.ownerID) && $0.attributesType == rule.life.attributesType
       },
-      starts: decision.starts.filter { isOwners($0.value.entry.app, $0.value.owner) })
+      starts: decision.settlement.memo.starts.filter { isOwners($0.value.entry.app, $0.value.owner) })
     if plan.lacksToken {
       return close(unaddressed, .suppressed, .noStartToken(of: app))
     }
@@ -129,7 +129,7 @@ extension Decider {
       var memo = StartMemo(
         entry: push.entry, owner: token.ownerID, shown: rendered.shown, isOpen: false)
       memo.installationID = token.installationID
-      decision.starts[token.id] = memo
+      decision.settlement.memo.starts[token.id] = memo
     } catch {
       close(entry, error.status, error.reason)
     }

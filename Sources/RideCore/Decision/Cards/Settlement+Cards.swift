@@ -18,15 +18,13 @@ extension Settlement {
     switch verdict.kind {
     case .accepted:
       entry.status = .accepted
-      card.settle(step)
-      card.isRefused = false
+      card.follow(step, isRefused: false)
       if step.event == .end {
         invalidations.append(.ofCard(step.card, since: nil, reason: "ended"))
       }
     case .rejected:
       entry.status = .rejected
-      card.settle(step)
-      card.isRefused = true
+      card.follow(step, isRefused: true)
       if verdict.phoneGone != nil || verdict.isGone && step.isBroadcast {
         invalidations.append(
           .ofCard(step.card, since: verdict.phoneGone, reason: verdict.reason?.text ?? ""))
@@ -47,7 +45,7 @@ extension Settlement {
     if verdict.isGone, step.isBroadcast { return now }
     if verdict.phoneGone != nil { return nil }
     if let retryAt = card.retryAt { return retryAt }
-    return CardStateMachine(step.life, card, now: now).due(card.shown)
+    return CardStateMachine(step.settled.life, card, now: now).due(card.shown)
   }
 
   private func retryDelay(
@@ -132,22 +130,5 @@ struct CardAlertOutcomes {
       accepted.insert(step.card)
     }
     if outcome.isHandedBack { untried.insert(step.card) }
-  }
-}
-
-extension CardMemo {
-  /// Applies a final answer of APNs: nothing of the push is left to deliver.
-  fileprivate mutating func settle(_ step: CardStep) {
-    shown = step.shown
-    staleAt = step.staleAt
-    number = number.addingSaturating(1)
-    failures = 0
-    isPending = false
-    subject = nil
-    retryAt = nil
-    cause = nil
-    isUrgent = false
-    alert = nil
-    complaint = nil
   }
 }

@@ -1,0 +1,99 @@
+import Base
+import RideCore
+
+/// A ride that this node holds, from the claim that returned it until it is settled.
+struct HeldRide: Sendable {
+  var claim: RideClaim
+  /// The number of the claim that returned the ride.
+  var claimNumber: UInt64
+  /// Its settlement is complete once all pushes have outcomes.
+  var decision: Decision
+  /// The outcome of each push; nil while it is in flight.
+  var outcomes: [PushOutcome?]
+  /// The number of pushes without an outcome.
+  var open: Int
+  /// For each push, the next one to the same recipient; empty if each recipient has one push.
+  private(set) var followers: [Int?] = []
+  /// The engine's uptime after which followers may not be sent.
+  var deadline: Duration
+  /// Until when the phones that the decision read are relied on; nil for any time.
+  var freshUntil: Timestamp?
+  /// Only of a recorded ride.
+  var times: PassTimes?
+  /// The urgency of the ride: the earliest end of validity among its pushes.
+  private var validUntil: Timestamp
+
+  init(_ claim: RideClaim, _ decision: Decision, claimNumber: UInt64, deadline: Duration) {
+    self.claim = claim
+    self.claimNumber = claimNumber
+    self.decision = decision
+    self.deadline = deadline
+    open = decision.pushes.count
+    outcomes = Array(repeating: nil, count: open)
+    validUntil = decision.pushes.lazy.map(\.validUntil).min() ?? Timestamp(microseconds: .max)
+  }
+
+  /// The size of the ride's JSON in bytes, which is freed when the ride is released.
+  var textBytes: Int { decision.view.textBytes }
+
+  /// Returns the request of a push, with the ride's slot in its ticket.
+  func request(slot: Int, index: Int) -> PushRequest {
+    var request = decision.pushes[index].request
+    request.ticket = Ticket(slot: slot, index: index).value
+    request.validUntil = validUntil
+    request.freshUntil = freshUntil
+    return request
+  }
+
+  /// Chains the pushes to each recipient, which are sent one after another, in order; returns the
+  /// first to each, and all pushes without a recipient.
+  mutating func chain() -> [Int] {
+    let pushes = decision.pushes
+    if pushes.count == 1 { return [0] }
+    var first: [Int] = []
+    var last: [LedgerEntry.Recipient: Int] = [:]
+    for (index, push) in pushes.enumerated() {
+      guard let recipient = push.entry.recipient,
+        let earlier = last.updateValue(index, forKey: recipient)
+      else {
+        first.append(index)
+        continue
+      }
+      if followers.isEmpty { followers = Array(repeating: nil, count: pushes.count) }
+      followers[earlier] = index
+    }
+    return first
+  }
+
+  /// Completes the settlement with the outcomes of the pushes, which have all ended; returns these.
+  mutating func settle(at now: Timestamp, doubtful: Set<PushLane>) -> [PushOutcome] {
+    let outcomes = outcomes.compactMap(\.self)
+    decision.settlement = decision.settled(
+      outcomes, now: now, doubtful: doubtful, jitter: { Double.random(in: 0..<1) })
+    if let times {
+      decision.settlement.recorded = RecordedPass(
+        decision, outcomes, decision.settlement, times, now: now)
+    }
+    return outcomes
+  }
+}
+
+/// Where a push in flight is: its ride's slot and its index among the ride's pushes.
+///
+/// Both are packed into the number that the transport returns, so that no lookup table is needed.
+struct Ticket {
+  var slot: Int
+  var index: Int
+
+  init(slot: Int, index: Int) {
+    self.slot = slot
+    self.index = index
+  }
+
+  init(_ value: UInt64) {
+    slot = Int(truncatingIfNeeded: value >> 32)
+    index = Int(truncatingIfNeeded: value & 0xffff_ffff)
+  }
+
+  var value: UInt64 { UInt64(slot) << 32 | UInt64(index) }
+}
