@@ -8,7 +8,7 @@ package protocol CELInputs {
 
 extension CELProgram {
   /// Evaluates the expression: always ends, and depends on nothing but its inputs.
-  package func value(with inputs: some CELInputs) throws(CELError) -> CELValue {
+  package func value(with inputs: any CELInputs) throws(CELError) -> CELValue {
     var work = CELWork()
     return try value(with: inputs, &work)
   }
@@ -17,7 +17,7 @@ extension CELProgram {
   ///
   /// - Parameter work: what the evaluations of the decision may still cost together.
   package func value(
-    with inputs: some CELInputs, _ work: inout CELWork
+    with inputs: any CELInputs, _ work: inout CELWork
   ) throws(CELError) -> CELValue {
     var evaluator = CELEvaluator(inputs: inputs, steps: CELSteps(of: work))
     defer { work.spend(evaluator.steps) }
@@ -26,12 +26,12 @@ extension CELProgram {
 }
 
 /// One evaluation.
-struct CELEvaluator<Inputs: CELInputs> {
-  private let inputs: Inputs
+struct CELEvaluator {
+  private let inputs: any CELInputs
   private var locals: [CELValue] = []
   private(set) var steps: CELSteps
 
-  init(inputs: Inputs, steps: CELSteps) {
+  init(inputs: any CELInputs, steps: CELSteps) {
     self.inputs = inputs
     self.steps = steps
   }

@@ -11,7 +11,7 @@ package enum JSONValue: Hashable, Sendable {
   case object([String: JSONValue])
 
   /// Nil if the text is not valid JSON, or contains a number that no double can represent.
-  package init?(json text: some Sequence<UInt8>) {
+  @inlinable package init?(json text: some Sequence<UInt8>) {
     do throws(JSONParser.Fault) {
       self = try JSONParser.parse(Array(text), allowsDuplicates: true)
     } catch {
@@ -25,7 +25,7 @@ package enum JSONValue: Hashable, Sendable {
   }
 
   /// Returns the value at a path of keys below this one; nil if a key is missing.
-  package func value(at path: some Sequence<String>) -> JSONValue? {
+  @inlinable package func value(at path: some Sequence<String>) -> JSONValue? {
     var value = self
     for key in path {
       guard case .object(let members) = value, let member = members[key] else { return nil }

@@ -57,13 +57,13 @@ package protocol StoredFields {
 }
 
 extension StoredObject {
-  package init(stored: JSONValue) throws(StoredFault) {
+  @inlinable package init(stored: JSONValue) throws(StoredFault) {
     var fields = try FieldReader(stored)
     self = .blank
     try visit(&fields)
   }
 
-  package func store(in json: inout [UInt8]) {
+  @inlinable package func store(in json: inout [UInt8]) {
     var value = self
     // Only reading fails.
     FieldWriter.object(in: &json) { fields in try? value.visit(&fields) }
@@ -92,35 +92,35 @@ extension StoredValue {
 
 /// Reads an object.
 package struct FieldReader: StoredFields {
-  private let members: [String: JSONValue]
+  @usableFromInline let members: [String: JSONValue]
 
-  package init(_ stored: JSONValue) throws(StoredFault) {
+  @inlinable package init(_ stored: JSONValue) throws(StoredFault) {
     guard case .object(let members) = stored else { throw StoredFault(stored, isNot: "an object") }
     self.members = members
   }
 
-  package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value)
+  @inlinable package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value)
     throws(StoredFault)
   {
     guard let stored = members[key] else { throw StoredFault("nothing is there").within(key) }
     value = try Self.read(stored, key)
   }
 
-  package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value?)
+  @inlinable package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value?)
     throws(StoredFault)
   {
     guard let stored = members[key], stored != .null else { return }
     value = try Self.read(stored, key) as Value
   }
 
-  package mutating func parts<Values: StoredValue & Collection>(
+  @inlinable package mutating func parts<Values: StoredValue & Collection>(
     _ key: String, _ values: inout Values
   ) throws(StoredFault) {
     guard let stored = members[key], stored != .null else { return }
     values = try Self.read(stored, key)
   }
 
-  private static func read<Value: StoredValue>(
+  @usableFromInline @inlinable static func read<Value: StoredValue>(
     _ stored: JSONValue, _ key: String
   ) throws(StoredFault) -> Value {
     do throws(StoredFault) {
@@ -133,10 +133,14 @@ package struct FieldReader: StoredFields {
 
 /// Writes an object.
 package struct FieldWriter: StoredFields {
-  private var json: [UInt8] = []
+  @usableFromInline var json: [UInt8] = []
+
+  @usableFromInline @inlinable init() {}
 
   /// Appends an object with the fields that the function writes.
-  package static func object(in json: inout [UInt8], _ write: (inout FieldWriter) -> Void) {
+  @inlinable package static func object(
+    in json: inout [UInt8], _ write: (inout FieldWriter) -> Void
+  ) {
     var fields = FieldWriter()
     // Swapping avoids a copy: only `fields` owns the bytes while it writes.
     swap(&fields.json, &json)
@@ -146,18 +150,18 @@ package struct FieldWriter: StoredFields {
     swap(&fields.json, &json)
   }
 
-  package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value) {
+  @inlinable package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value) {
     if json.last != UInt8(ascii: "{") { json.append(UInt8(ascii: ",")) }
     json.append(json: key)
     json.append(UInt8(ascii: ":"))
     value.store(in: &json)
   }
 
-  package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value?) {
+  @inlinable package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value?) {
     if var value { field(key, &value) }
   }
 
-  package mutating func parts<Values: StoredValue & Collection>(
+  @inlinable package mutating func parts<Values: StoredValue & Collection>(
     _ key: String, _ values: inout Values
   ) {
     if !values.isEmpty { field(key, &values) }
