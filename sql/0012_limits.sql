@@ -66,14 +66,12 @@ create table ridepulse.permits (
   app         text not null,
   owner_id    text not null,
   topic       text not null,
-  is_granted  boolean not null,
   is_sent     boolean not null default false,
   counts_at   timestamptz not null,
   keep_until  timestamptz not null
 );
 
-create index permits_by_owner on ridepulse.permits (app, owner_id, topic, counts_at)
-  where is_granted;
+create index permits_by_owner on ridepulse.permits (app, owner_id, topic, counts_at);
 create index permits_by_age on ridepulse.permits (keep_until);
 
 comment on table ridepulse.permits is
@@ -82,21 +80,82 @@ comment on column ridepulse.permits.id is 'The same on every node and in every a
 comment on column ridepulse.permits.app is 'The app of the phones.';
 comment on column ridepulse.permits.owner_id is 'The owner of the phones.';
 comment on column ridepulse.permits.topic is 'The topic of the rule.';
-comment on column ridepulse.permits.is_granted is
-  'Whether it may be sent; a refused one is deleted when its push has ended.';
 comment on column ridepulse.permits.is_sent is 'Whether it was sent to a phone, or may have been.';
 comment on column ridepulse.permits.counts_at is
   'When it was sent; until that is known, the end of its validity.';
 comment on column ridepulse.permits.keep_until is 'When no rule counts it any more.';
 
--- Locks owners and topics in the order of their numbers, so that two settlements can't deadlock,
--- and counts after that: a statement sees what was committed before it began. It waits for no row.
+-- Locks owners and topics in the order of their numbers, so that two batches can't deadlock, and
+-- counts after that: a statement sees what was committed before it began.
+create function ridepulse.lock_permits(permits jsonb) returns void
+language sql security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  select pg_advisory_xact_lock(k.number) from (
+    select distinct hashtextextended(
+      jsonb_build_array('ridepulse permits', p.app, p.owner_id, p.topic)::text, 0) as number
+    from jsonb_to_recordset(permits) as p (app text, owner_id text, topic text)
+    order by 1) k;
+end;
+
+comment on function ridepulse.lock_permits(jsonb) is
+  'Locks the owners and topics of permits until the end of the transaction.';
+
+create function ridepulse.grant_permits(requests jsonb)
+returns table (ride_id text, refused uuid)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  request record;
+  used bigint;
+begin
+  -- The next holder of a lost ride asks for the same permits: nothing is granted twice.
+  return query
+    select r.ride_id, null::uuid
+    from jsonb_to_recordset(requests -> 'rides') as r (ride_id text, fence bigint, node uuid)
+    where not exists (
+      select from ridepulse.agenda a
+      where a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node);
+  perform ridepulse.lock_permits(requests -> 'permits');
+  for request in
+    select q.* from jsonb_to_recordset(requests -> 'permits') as q (
+      ride_id text, id uuid, app text, owner_id text, topic text, count bigint, per bigint,
+      valid_until bigint, "window" bigint, occurred_at bigint)
+    join jsonb_to_recordset(requests -> 'rides') as r (ride_id text, fence bigint, node uuid)
+      on r.ride_id = q.ride_id
+    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
+    order by q.occurred_at, q.id
+  loop
+    update ridepulse.permits p set counts_at = greatest(p.counts_at,
+      timestamptz 'epoch' + request.valid_until * interval '1 microsecond')
+    where p.id = request.id;
+    continue when found;
+    select count(*) into used from ridepulse.permits p
+    where p.app = request.app and p.owner_id = request.owner_id and p.topic = request.topic
+      and p.counts_at > clock_timestamp() - request.per * interval '1 microsecond';
+    if used >= request.count then
+      ride_id := request.ride_id;
+      refused := request.id;
+      return next;
+    else
+      insert into ridepulse.permits (id, app, owner_id, topic, counts_at, keep_until)
+      values (request.id, request.app, request.owner_id, request.topic,
+        timestamptz 'epoch' + request.valid_until * interval '1 microsecond',
+        timestamptz 'epoch'
+          + (request.valid_until + request."window") * interval '1 microsecond');
+    end if;
+  end loop;
+end
+$$;
+
+comment on function ridepulse.grant_permits(jsonb) is
+  'Grants permits to claimed rides before they send, the oldest firings first. requests: rides with '
+  'their claims, and permits. Returns a row for each permit that is refused, and one without a '
+  'permit for each ride that is no longer held under its claim.';
+
 create function ridepulse.settle_permits(changes jsonb) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   held text[];
-  change record;
-  used bigint;
+  outcome record;
 begin
   held := array(
     select a.ride_id from jsonb_to_recordset(changes -> 'rides')
@@ -113,63 +172,33 @@ begin
     raise exception 'agenda rows of ridepulse.settle_permits are locked'
       using errcode = 'lock_not_available', hint = 'Repeat the settlement.';
   end if;
-  perform pg_advisory_xact_lock(k.number) from (
-    select distinct hashtextextended(
-      jsonb_build_array('ridepulse permits', c.app, c.owner_id, c.topic)::text, 0) as number
-    from (
-      select * from jsonb_to_recordset(changes -> 'outcomes')
-        as o (app text, owner_id text, topic text)
-      union all
-      select * from jsonb_to_recordset(changes -> 'requests')
-        as q (app text, owner_id text, topic text)) c
-    order by 1) k;
-  for change in
-    select * from jsonb_to_recordset(changes -> 'outcomes') as o (
+  perform ridepulse.lock_permits(changes -> 'permits');
+  for outcome in
+    select * from jsonb_to_recordset(changes -> 'permits') as o (
       ride_id text, id uuid, app text, owner_id text, topic text, sent boolean, done boolean,
       "window" bigint)
   loop
-    if change.sent and change.ride_id = any (held) then
+    if outcome.sent and outcome.ride_id = any (held) then
       insert into ridepulse.permits as p
-        (id, app, owner_id, topic, is_granted, is_sent, counts_at, keep_until)
-      values (change.id, change.app, change.owner_id, change.topic, true, true,
-        clock_timestamp(), clock_timestamp() + change."window" * interval '1 microsecond')
-      on conflict (id) do update set is_granted = true, is_sent = true;
-    elsif change.sent then
+        (id, app, owner_id, topic, is_sent, counts_at, keep_until)
+      values (outcome.id, outcome.app, outcome.owner_id, outcome.topic, true,
+        clock_timestamp(), clock_timestamp() + outcome."window" * interval '1 microsecond')
+      on conflict (id) do update set is_sent = true;
+    elsif outcome.sent then
       -- Adds no row: the person may have been erased meanwhile.
-      update ridepulse.permits p set is_sent = true where p.id = change.id;
+      update ridepulse.permits p set is_sent = true where p.id = outcome.id;
     end if;
     -- Of a ride that has passed to another node, that node may still be sending.
-    continue when not change.done or change.ride_id <> all (held);
+    continue when not outcome.done or outcome.ride_id <> all (held);
     update ridepulse.permits p set counts_at = clock_timestamp()
-    where p.id = change.id and p.is_sent;
-    delete from ridepulse.permits p where p.id = change.id and not p.is_sent;
-  end loop;
-  for change in
-    select * from jsonb_to_recordset(changes -> 'requests') as q (
-      ride_id text, id uuid, app text, owner_id text, topic text, count bigint, per bigint,
-      valid_until bigint, "window" bigint, occurred_at bigint)
-    where q.ride_id = any (held)
-    order by q.occurred_at, q.id
-  loop
-    update ridepulse.permits p set counts_at = greatest(p.counts_at,
-      timestamptz 'epoch' + change.valid_until * interval '1 microsecond')
-    where p.id = change.id and p.is_granted;
-    continue when found;
-    select count(*) into used from ridepulse.permits p
-    where p.app = change.app and p.owner_id = change.owner_id and p.topic = change.topic
-      and p.is_granted and p.counts_at > clock_timestamp() - change.per * interval '1 microsecond';
-    insert into ridepulse.permits as p
-      (id, app, owner_id, topic, is_granted, counts_at, keep_until)
-    values (change.id, change.app, change.owner_id, change.topic, used < change.count,
-      timestamptz 'epoch' + change.valid_until * interval '1 microsecond',
-      timestamptz 'epoch' + (change.valid_until + change."window") * interval '1 microsecond')
-    on conflict (id) do nothing;
+    where p.id = outcome.id and p.is_sent;
+    delete from ridepulse.permits p where p.id = outcome.id and not p.is_sent;
   end loop;
 end
 $$;
 
 comment on function ridepulse.settle_permits(jsonb) is
-  'Grants or refuses permits, and records their outcomes; called in the transaction of a '
-  'settlement, before it. changes: rides with their claims, outcomes and requests. Only of rides '
-  'that are held under their claim, permits are granted and released; what was sent counts anyway. '
-  'Errors: 55P03 if another session has locked the agenda row of a ride that is held.';
+  'Records the outcomes of permits; called in the transaction of a settlement, before it. changes: '
+  'rides with their claims, and permits. Only of rides that are held under their claim, permits '
+  'are released; what was sent counts anyway. Errors: 55P03 if another session has locked the '
+  'agenda row of a ride that is held.';

@@ -39,13 +39,15 @@ extension Engine {
     let now = time.earliest - claim.now > .seconds(1) ? time.earliest : claim.now
     let freshUntil = time.now + PushRequest.freshness
     if isLost { try await recordOrRelease(claim) { try await parts.store.recordDeciding($0) } }
-    let decisions = decide(claim, by: configuration, now: now)
+    var decisions = decide(claim.rides, by: configuration, now: now)
     // Their rides are released, and the process ends.
     if parts.decisionWatch.isAbandoned { return claim }
     logUnknownWords(decisions)
     let gone =
       isLost ? try await recordOrRelease(claim) { try await parts.store.recordDecided($0) } : []
-    let blocked = await journal(decisions, now: now).union(gone)
+    var blocked = await askForPermits(&decisions, by: configuration, now: now).union(gone)
+    if parts.decisionWatch.isAbandoned { return claim }
+    blocked.formUnion(await journal(decisions.filter { !blocked.contains($0.0.rideID) }, now: now))
     let passed = time.uptime() - requestedAt
     if passed > settings.sendWithin {
       // The machine or the database was suspended: other nodes may claim these rides when their
@@ -88,12 +90,13 @@ extension Engine {
   }
 
   private func decide(
-    _ claim: Claim, by configuration: EngineConfiguration, now: Timestamp
+    _ rides: [(claim: RideClaim, view: RideView)], by configuration: EngineConfiguration,
+    now: Timestamp
   ) -> [(RideClaim, Decision)] {
     let watch = parts.decisionWatch
-    watch.begin(claim.rides.map(\.claim))
+    watch.begin(rides.map(\.claim))
     defer { watch.end() }
-    return claim.rides.enumerated().map { index, ride in
+    return rides.enumerated().map { index, ride in
       watch.beginTurn(index)
       parts.onDecide?(ride.view)
       return (ride.claim, RideCore.decide(ride.view, by: configuration, now: now))
@@ -146,36 +149,83 @@ extension Engine {
     }
   }
 
-  /// Journals what must not repeat before it is sent.
+  /// Asks for the permits that pushes need, and decides rides with a refusal again.
   ///
   /// - Returns: the rides that must not send: another node holds them by now, or that is unknown.
   ///   They fall due again when their lease ends.
+  private func askForPermits(
+    _ decisions: inout [(RideClaim, Decision)], by configuration: EngineConfiguration,
+    now: Timestamp
+  ) async -> Set<RideID> {
+    var blocked: Set<RideID> = []
+    while true {
+      let asking = decisions.indices.filter { !decisions[$0].1.permitRequests.isEmpty }
+      if asking.isEmpty { return blocked }
+      let requests = asking.map {
+        ClaimedRequests(claim: decisions[$0].0, requests: decisions[$0].1.permitRequests)
+      }
+      let answer = await prepare("Permits", rides: requests.count) {
+        try await parts.store.grant(requests)
+      }
+      guard let answer else { return blocked.union(requests.map(\.claim.rideID)) }
+      logLost(answer.lost)
+      blocked.formUnion(answer.lost)
+      for index in asking {
+        let (claim, decision) = decisions[index]
+        decisions[index].1.permitRequests = []
+        var view = decision.view
+        let isRefused = view.answer(decision.permitRequests, answer.refused)
+        guard isRefused, !blocked.contains(claim.rideID),
+          let again = decide([(claim, view)], by: configuration, now: now).first
+        else { continue }
+        decisions[index] = again
+      }
+    }
+  }
+
+  /// Journals what must not repeat before it is sent.
+  ///
+  /// - Returns: the rides that must not send, as `askForPermits` returns them.
   private func journal(_ decisions: [(RideClaim, Decision)], now: Timestamp) async -> Set<RideID> {
     let memos = decisions.compactMap { claim, decision in
       decision.journal(now: now).map { ClaimedMemo(claim: claim, memo: $0) }
     }
     if memos.isEmpty { return [] }
+    let lost = await prepare("Journal", rides: memos.count) {
+      try await parts.store.journal(memos)
+    }
+    logLost(lost ?? [])
+    return Set(lost ?? memos.map(\.claim.rideID))
+  }
+
+  private func logLost(_ rides: [RideID]) {
+    if rides.isEmpty { return }
+    parts.log(.warning, "Leases lost before sending", ["rides": "\(rides.count)"])
+  }
+
+  /// Runs a call that rides need before they may send, and repeats it if it fails.
+  ///
+  /// - Returns: nil if it failed each time: the rides are left to their lease.
+  private func prepare<Value>(
+    _ name: String, rides: Int, _ call: () async throws -> Value
+  ) async -> Value? {
     for failures in 0..<settings.journalAttempts {
       beginTurn(.claiming)
       do {
-        let lost = try await parts.store.journal(memos)
-        if !lost.isEmpty {
-          parts.log(.warning, "Leases lost before sending", ["rides": "\(lost.count)"])
-        }
-        return Set(lost)
+        return try await call()
       } catch {
         let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
         parts.log(
-          .warning, "Journal failed, retrying",
-          ["rides": "\(memos.count)", "error": "\(error)", "in": "\(delay)"])
+          .warning, "Call before sending failed, retrying",
+          ["call": name, "rides": "\(rides)", "error": "\(error)", "in": "\(delay)"])
         if isStopping { break }
         try? await parts.clock.sleep(for: delay)
       }
     }
     parts.log(
-      .error, "Rides left to their lease: journal failed",
-      ["rides": "\(memos.count)"])
-    return Set(memos.map(\.claim.rideID))
+      .error, "Rides left to their lease: a call before sending failed",
+      ["call": name, "rides": "\(rides)"])
+    return nil
   }
 
   /// Submits pushes to the transport, except those of paused lanes.

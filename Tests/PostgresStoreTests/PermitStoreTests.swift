@@ -25,16 +25,19 @@ import TestSupport
       """)
   }
 
-  private static func claimed(
-    _ ride: Int, requests: [PermitChanges.Request] = [], outcomes: [PermitChanges.Outcome] = [],
-    fence: Int64? = nil
-  ) -> ClaimedSettlement {
+  private static func claim(_ ride: Int, fence: Int64? = nil) -> RideClaim {
     var claim = RideClaim(rideID: "r\(ride)", fence: fence ?? Int64(ride))
     claim.holder = node
+    return claim
+  }
+
+  private static func claimed(
+    _ ride: Int, outcomes: [PermitOutcome] = [], fence: Int64? = nil
+  ) -> ClaimedSettlement {
+    let claim = claim(ride, fence: fence)
     var settlement = Settlement.synthetic(
       ride: claim.rideID, now: Timestamp(epochSeconds: 1_800_000_000), isOver: false)
-    settlement.permits.requests = requests
-    settlement.permits.outcomes = outcomes
+    settlement.permits = outcomes
     return ClaimedSettlement(claim: claim, settlement: settlement)
   }
 
@@ -47,8 +50,8 @@ import TestSupport
 
   private static func request(
     _ permit: Permit, _ count: Int = 3, at second: Int64 = 0
-  ) -> PermitChanges.Request {
-    PermitChanges.Request(
+  ) -> PermitRequest {
+    PermitRequest(
       permit: permit, cap: PushCap(count: count, per: .seconds(3600)),
       // Beyond all that the test takes.
       validUntil: Timestamp(epochSeconds: 4_000_000_000),
@@ -59,67 +62,79 @@ import TestSupport
     _ batch: [ClaimedSettlement], over session: PostgresSession? = nil
   ) async throws {
     _ = try await (session ?? self.session).run(
-      [Call(SettleStatements.writeSettings)] + (try PermitStatements.settling(batch)),
+      [Call(SettleStatements.writeSettings)] + PermitStatements.settling(batch),
       timeout: .seconds(60))
+  }
+
+  private func grant(
+    _ ride: Int, _ requests: [PermitRequest], fence: Int64? = nil,
+    over session: PostgresSession? = nil
+  ) async throws -> GrantResult {
+    let rides = [ClaimedRequests(claim: Self.claim(ride, fence: fence), requests: requests)]
+    let results = try await (session ?? self.session).run(
+      PermitStatements.granting(rides), timeout: .seconds(60))
+    return PermitStatements.result(results[1])
   }
 
   private func granted() async throws -> Set<String> {
     let text = try await session.value(
-      "select coalesce(string_agg(id::text, ' '), '') from ridepulse.permits where is_granted")
+      "select coalesce(string_agg(id::text, ' '), '') from ridepulse.permits")
     return Set((text ?? "").split(separator: " ").map(String.init))
   }
 
-  @Test func `concurrent settlements grant as many as the cap, without a deadlock`() async throws {
+  @Test func `concurrent nodes grant as many as the cap, without a deadlock`() async throws {
     let (sessions, rides) = (6, 60)
     try await hold(rides)
-    try await withThrowingTaskGroup(of: Void.self) { group in
+    let refused = try await withThrowingTaskGroup(of: Int.self) { group in
       for worker in 0..<sessions {
         group.addTask {
           let session = try PostgresSession(conninfo: conninfo)
+          var refused = 0
           for ride in (1...rides) where ride % sessions == worker {
-            // Two owners and topics in each settlement, in both orders.
+            // Two owners and topics in each batch, in both orders.
             let permits = [Self.permit(ride, "c"), Self.permit(ride, "e", "u")]
             let requests = permits.map { Self.request($0) }
-            try await settle(
-              [Self.claimed(ride, requests: ride % 2 == 0 ? requests : requests.reversed())],
-              over: session)
+            let result = try await grant(
+              ride, ride % 2 == 0 ? requests : requests.reversed(), over: session)
+            refused += result.refused.count
           }
           await session.close()
+          return refused
         }
       }
-      try await group.waitForAll()
+      return try await group.reduce(0, +)
     }
     #expect(try await granted().count == 6)
-    #expect(try await session.value("select count(*) from ridepulse.permits") == "\(2 * rides)")
+    #expect(refused == 2 * rides - 6)
   }
 
-  @Test func `a settlement that is repeated asks for the same permits`() async throws {
+  @Test func `a call that is repeated asks for the same permits`() async throws {
     try await hold(1)
-    let batch = [
-      Self.claimed(1, requests: (0..<4).map { Self.request(Self.permit($0), at: Int64($0)) })
-    ]
-    try await settle(batch)
-    let first = try await granted()
-    #expect(first == Set((0..<3).map { Self.permit($0).id.description }))
-    try await settle(batch)
-    #expect(try await granted() == first)
+    let requests = (0..<4).map { Self.request(Self.permit($0), at: Int64($0)) }
+    let first = try await grant(1, requests)
+    #expect(first == GrantResult(refused: [Self.permit(3).id]))
+    let permits = try await granted()
+    #expect(permits == Set((0..<3).map { Self.permit($0).id.description }))
+    #expect(try await grant(1, requests) == first)
+    #expect(try await granted() == permits)
   }
 
   @Test func `a ride that another node holds gets none, and gives none back`() async throws {
     try await hold(2)
-    try await settle([Self.claimed(1, requests: [Self.request(Self.permit(0))], fence: 99)])
+    let request = Self.request(Self.permit(0))
+    #expect(try await grant(1, [request], fence: 99) == GrantResult(lost: ["r1"]))
     #expect(try await granted().isEmpty)
-    try await settle([Self.claimed(1, requests: [Self.request(Self.permit(0))])])
-    let lost = PermitChanges.Outcome(permit: Self.permit(0), isSent: false, isDone: true)
+    #expect(try await grant(1, [request]) == GrantResult())
+    let lost = PermitOutcome(permit: Self.permit(0), isSent: false, isDone: true)
     try await settle([Self.claimed(1, outcomes: [lost], fence: 99)])
     #expect(try await granted().count == 1)
     // What was sent counts, whoever holds the ride then.
-    let sent = PermitChanges.Outcome(permit: Self.permit(0), isSent: true, isDone: true)
+    let sent = PermitOutcome(permit: Self.permit(0), isSent: true, isDone: true)
     try await settle([Self.claimed(1, outcomes: [sent], fence: 99)])
     try await settle([Self.claimed(1, outcomes: [lost])])
     #expect(try await granted().count == 1)
     // The person may have been erased since: no row is added for a lost ride.
-    let erased = PermitChanges.Outcome(permit: Self.permit(7), isSent: true, isDone: true)
+    let erased = PermitOutcome(permit: Self.permit(7), isSent: true, isDone: true)
     try await settle([Self.claimed(2, outcomes: [erased], fence: 99)])
     #expect(try await granted().count == 1)
   }
@@ -129,8 +144,8 @@ import TestSupport
     async throws
   {
     try await hold(2)
-    try await settle([Self.claimed(1, requests: [Self.request(Self.permit(0), 1)])])
-    let sent = PermitChanges.Outcome(permit: Self.permit(0), isSent: true, isDone: true)
+    _ = try await grant(1, [Self.request(Self.permit(0), 1)])
+    let sent = PermitOutcome(permit: Self.permit(0), isSent: true, isDone: true)
     let batch = [Self.claimed(1, outcomes: [sent]), Self.claimed(2)]
     let other = try PostgresSession(conninfo: conninfo)
     let pid = try #require(try await other.value("select pg_backend_pid()"))
@@ -165,32 +180,32 @@ import TestSupport
     var numbers = SeededGenerator(seed: seed)
     var book = PermitBook()
     for step in 0..<200 {
-      var changes = PermitChanges()
+      var requests: [PermitRequest] = []
+      var outcomes: [PermitOutcome] = []
       for _ in 0..<Int.random(in: 1...3, using: &numbers) {
         let owner: OwnerID = ["c", "é\"\\"].randomElement(using: &numbers) ?? "c"
         let permit = Self.permit(Int.random(in: 0..<12, using: &numbers), owner)
-        if changes.requests.contains(where: { $0.permit == permit })
-          || changes.outcomes.contains(where: { $0.permit == permit })
+        if requests.contains(where: { $0.permit == permit })
+          || outcomes.contains(where: { $0.permit == permit })
         {
           continue
         }
         if Bool.random(using: &numbers) {
           let count = Int.random(in: 1...4, using: &numbers)
-          changes.requests.append(
-            Self.request(permit, count, at: Int64(changes.requests.count)))
+          requests.append(Self.request(permit, count, at: Int64(requests.count)))
         } else {
-          changes.outcomes.append(
-            PermitChanges.Outcome(
+          outcomes.append(
+            PermitOutcome(
               permit: permit, isSent: Int.random(in: 0..<3, using: &numbers) == 0,
               isDone: Bool.random(using: &numbers)))
         }
       }
-      book.settle(changes, at: Timestamp(epochSeconds: 1_800_000_000 + Int64(step)))
-      try await settle([
-        Self.claimed(
-          Int.random(in: 1...5, using: &numbers), requests: changes.requests,
-          outcomes: changes.outcomes)
-      ])
+      let now = Timestamp(epochSeconds: 1_800_000_000 + Int64(step))
+      let ride = Int.random(in: 1...5, using: &numbers)
+      let refused = book.refuse(requests, at: now)
+      #expect(try await grant(ride, requests).refused == refused, "step \(step) seed \(seed)")
+      book.settle(outcomes, at: now)
+      try await settle([Self.claimed(ride, outcomes: outcomes)])
       let expected = book.granted.map(\.id.description)
       #expect(try await granted() == Set(expected), "step \(step) seed \(seed)")
     }

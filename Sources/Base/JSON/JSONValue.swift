@@ -11,13 +11,17 @@ package enum JSONValue: Hashable, Sendable {
   case object([String: JSONValue])
 
   /// Nil if the text is not valid JSON, or contains a number that no double can represent.
-  @inlinable package init?(json text: some Sequence<UInt8>) {
+  package init?(json text: [UInt8]) {
     do throws(JSONParser.Fault) {
-      self = try JSONParser.parse(Array(text), allowsDuplicates: true)
+      self = try JSONParser.parse(text, allowsDuplicates: true)
     } catch {
       return nil
     }
   }
+
+  package init?(json text: String.UTF8View) { self.init(json: Array(text)) }
+
+  package init?(json text: Substring.UTF8View) { self.init(json: Array(text)) }
 
   /// A whole number is an integer, however it is written.
   init(number: Double) {
@@ -25,7 +29,7 @@ package enum JSONValue: Hashable, Sendable {
   }
 
   /// Returns the value at a path of keys below this one; nil if a key is missing.
-  @inlinable package func value(at path: some Sequence<String>) -> JSONValue? {
+  package func value(at path: [String]) -> JSONValue? {
     var value = self
     for key in path {
       guard case .object(let members) = value, let member = members[key] else { return nil }

@@ -57,13 +57,13 @@ package protocol StoredFields {
 }
 
 extension StoredObject {
-  @inlinable package init(stored: JSONValue) throws(StoredFault) {
+  package init(stored: JSONValue) throws(StoredFault) {
     var fields = try FieldReader(stored)
     self = .blank
     try visit(&fields)
   }
 
-  @inlinable package func store(in json: inout [UInt8]) {
+  package func store(in json: inout [UInt8]) {
     var value = self
     // Only reading fails.
     FieldWriter.object(in: &json) { fields in try? value.visit(&fields) }
@@ -92,35 +92,35 @@ extension StoredValue {
 
 /// Reads an object.
 package struct FieldReader: StoredFields {
-  @usableFromInline let members: [String: JSONValue]
+  private let members: [String: JSONValue]
 
-  @inlinable package init(_ stored: JSONValue) throws(StoredFault) {
+  package init(_ stored: JSONValue) throws(StoredFault) {
     guard case .object(let members) = stored else { throw StoredFault(stored, isNot: "an object") }
     self.members = members
   }
 
-  @inlinable package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value)
+  package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value)
     throws(StoredFault)
   {
     guard let stored = members[key] else { throw StoredFault("nothing is there").within(key) }
     value = try Self.read(stored, key)
   }
 
-  @inlinable package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value?)
+  package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value?)
     throws(StoredFault)
   {
     guard let stored = members[key], stored != .null else { return }
     value = try Self.read(stored, key) as Value
   }
 
-  @inlinable package mutating func parts<Values: StoredValue & Collection>(
+  package mutating func parts<Values: StoredValue & Collection>(
     _ key: String, _ values: inout Values
   ) throws(StoredFault) {
     guard let stored = members[key], stored != .null else { return }
     values = try Self.read(stored, key)
   }
 
-  @usableFromInline @inlinable static func read<Value: StoredValue>(
+  private static func read<Value: StoredValue>(
     _ stored: JSONValue, _ key: String
   ) throws(StoredFault) -> Value {
     do throws(StoredFault) {
@@ -133,14 +133,10 @@ package struct FieldReader: StoredFields {
 
 /// Writes an object.
 package struct FieldWriter: StoredFields {
-  @usableFromInline var json: [UInt8] = []
-
-  @usableFromInline @inlinable init() {}
+  private var json: [UInt8] = []
 
   /// Appends an object with the fields that the function writes.
-  @inlinable package static func object(
-    in json: inout [UInt8], _ write: (inout FieldWriter) -> Void
-  ) {
+  package static func object(in json: inout [UInt8], _ write: (inout FieldWriter) -> Void) {
     var fields = FieldWriter()
     // Swapping avoids a copy: only `fields` owns the bytes while it writes.
     swap(&fields.json, &json)
@@ -150,18 +146,18 @@ package struct FieldWriter: StoredFields {
     swap(&fields.json, &json)
   }
 
-  @inlinable package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value) {
+  package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value) {
     if json.last != UInt8(ascii: "{") { json.append(UInt8(ascii: ",")) }
     json.append(json: key)
     json.append(UInt8(ascii: ":"))
     value.store(in: &json)
   }
 
-  @inlinable package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value?) {
+  package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value?) {
     if var value { field(key, &value) }
   }
 
-  @inlinable package mutating func parts<Values: StoredValue & Collection>(
+  package mutating func parts<Values: StoredValue & Collection>(
     _ key: String, _ values: inout Values
   ) {
     if !values.isEmpty { field(key, &values) }

@@ -1,69 +1,67 @@
 // How single values, lists and dictionaries are stored as JSON.
 
 extension Bool: StoredValue {
-  @inlinable package init(stored: JSONValue) throws(StoredFault) {
+  package init(stored: JSONValue) throws(StoredFault) {
     guard case .bool(let flag) = stored else { throw StoredFault(stored, isNot: "true or false") }
     self = flag
   }
 
-  @inlinable package func store(in json: inout [UInt8]) {
+  package func store(in json: inout [UInt8]) {
     json.append(contentsOf: (self ? "true" : "false").utf8)
   }
 }
 
 extension Int64: StoredValue {
-  @inlinable package init(stored: JSONValue) throws(StoredFault) {
+  package init(stored: JSONValue) throws(StoredFault) {
     guard case .integer(let number) = stored else {
       throw StoredFault(stored, isNot: "a whole number")
     }
     self = number
   }
 
-  @inlinable package func store(in json: inout [UInt8]) { json.append(json: self) }
+  package func store(in json: inout [UInt8]) { json.append(json: self) }
 }
 
 extension Int: StoredValue {
-  @inlinable package init(stored: JSONValue) throws(StoredFault) {
-    self.init(try Int64(stored: stored))
-  }
+  package init(stored: JSONValue) throws(StoredFault) { self.init(try Int64(stored: stored)) }
 
-  @inlinable package func store(in json: inout [UInt8]) { json.append(json: Int64(self)) }
+  package func store(in json: inout [UInt8]) { json.append(json: Int64(self)) }
 }
 
 extension String: StoredValue {
-  @inlinable package init(stored: JSONValue) throws(StoredFault) {
+  package init(stored: JSONValue) throws(StoredFault) {
     guard case .string(let text) = stored else { throw StoredFault(stored, isNot: "a text") }
     self = text
   }
 
-  @inlinable package func store(in json: inout [UInt8]) { json.append(json: self) }
+  package func store(in json: inout [UInt8]) { json.append(json: self) }
 }
 
 /// A value that is stored as one text or number.
 package protocol StoredAsRaw: StoredValue, RawRepresentable where RawValue: StoredValue {}
 
 extension StoredAsRaw {
-  @inlinable package init(stored: JSONValue) throws(StoredFault) {
+  package init(stored: JSONValue) throws(StoredFault) {
     guard let value = Self(rawValue: try RawValue(stored: stored)) else {
       throw StoredFault(stored, isNot: "a known value")
     }
     self = value
   }
 
-  @inlinable package func store(in json: inout [UInt8]) { rawValue.store(in: &json) }
+  package func store(in json: inout [UInt8]) { rawValue.store(in: &json) }
 }
 
 /// A time is stored as whole microseconds since 1970.
 extension Timestamp: StoredValue {
-  @inlinable package init(stored: JSONValue) throws(StoredFault) {
+  package init(stored: JSONValue) throws(StoredFault) {
     self.init(microseconds: try Int64(stored: stored))
   }
 
-  @inlinable package func store(in json: inout [UInt8]) { json.append(json: microseconds) }
+  package func store(in json: inout [UInt8]) { json.append(json: microseconds) }
 }
 
 extension Array: StoredValue where Element: StoredValue {
-  @inlinable package init(stored: JSONValue) throws(StoredFault) {
+  package init(stored: JSONValue) throws(StoredFault) {
     guard case .array(let values) = stored else { throw StoredFault(stored, isNot: "a list") }
     self = []
     reserveCapacity(values.count)
@@ -76,7 +74,7 @@ extension Array: StoredValue where Element: StoredValue {
     }
   }
 
-  @inlinable package func store(in json: inout [UInt8]) {
+  package func store(in json: inout [UInt8]) {
     json.append(UInt8(ascii: "["))
     for (place, value) in enumerated() {
       if place > 0 { json.append(UInt8(ascii: ",")) }
@@ -88,7 +86,7 @@ extension Array: StoredValue where Element: StoredValue {
 
 /// A dictionary is stored as an object; one by number as a list of keys and values in turn.
 extension Dictionary: StoredValue where Key: StoredKey, Value: StoredValue {
-  @inlinable package init(stored: JSONValue) throws(StoredFault) {
+  package init(stored: JSONValue) throws(StoredFault) {
     self = [:]
     for (name, value) in try Key.members(of: stored) {
       do throws(StoredFault) {
@@ -99,7 +97,7 @@ extension Dictionary: StoredValue where Key: StoredKey, Value: StoredValue {
     }
   }
 
-  @inlinable package func store(in json: inout [UInt8]) {
+  package func store(in json: inout [UInt8]) {
     let (opening, colon, closing) = Key.punctuation
     json.append(opening)
     var isFirst = true
@@ -123,11 +121,11 @@ package protocol StoredKey: StoredValue, Hashable {
 }
 
 extension StoredKey {
-  @inlinable package static var punctuation: (UInt8, UInt8, UInt8) {
+  package static var punctuation: (UInt8, UInt8, UInt8) {
     (UInt8(ascii: "{"), UInt8(ascii: ":"), UInt8(ascii: "}"))
   }
 
-  @inlinable package static func members(
+  package static func members(
     of stored: JSONValue
   ) throws(StoredFault) -> [(JSONValue, JSONValue)] {
     guard case .object(let members) = stored else { throw StoredFault(stored, isNot: "an object") }
@@ -138,11 +136,11 @@ extension StoredKey {
 extension String: StoredKey {}
 
 extension Int64: StoredKey {
-  @inlinable package static var punctuation: (UInt8, UInt8, UInt8) {
+  package static var punctuation: (UInt8, UInt8, UInt8) {
     (UInt8(ascii: "["), UInt8(ascii: ","), UInt8(ascii: "]"))
   }
 
-  @inlinable package static func members(
+  package static func members(
     of stored: JSONValue
   ) throws(StoredFault) -> [(JSONValue, JSONValue)] {
     guard case .array(let values) = stored, values.count.isMultiple(of: 2) else {

@@ -1,9 +1,10 @@
 /// A point in time in UTC, in whole microseconds since 1970.
 ///
 /// This is the resolution of Postgres, so a time that is read and written back does not change.
+@usableFromInline
 package struct Timestamp: Hashable, Comparable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z; negative before that.
-  package let microseconds: Int64
+  @usableFromInline package let microseconds: Int64
 
   @inlinable package init(microseconds: Int64) {
     self.microseconds = microseconds
@@ -48,7 +49,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 
 extension Timestamp: CustomStringConvertible {
   /// ISO 8601, such as `2026-11-21T08:05:00.250000Z`, for messages and fields.
-  package var description: String { CivilTime.exact(self) }
+  @usableFromInline package var description: String { CivilTime.exact(self) }
 }
 
 extension Duration {

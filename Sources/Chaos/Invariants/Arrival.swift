@@ -45,7 +45,7 @@ struct Arrival: Sendable {
 
   /// Parses one line of `requests.jsonl`.
   init?(_ line: some Sequence<UInt8>) {
-    guard let record = JSONValue(json: line) else { return nil }
+    guard let record = JSONValue(json: Array(line)) else { return nil }
     func text(_ path: String...) -> String? {
       switch record.value(at: path) {
       case .string(let text): text

@@ -92,15 +92,6 @@ struct ClaimReader {
     }
   }
 
-  /// The permits that waiting pushes of these rules asked for.
-  func permits(ofRules rules: Set<String>) -> [(ride: RideID, id: PushID)] {
-    zip(claims, memos).flatMap { claim, memo in
-      let ids = memo.retries.lazy.filter { rules.contains($0.entry.rule) }
-        .compactMap { $0.entry.permitID(of: claim.rideID) }
-      return Set(ids).map { (claim.rideID, $0) }
-    }
-  }
-
   /// Returns a reader of some of the rides, with no rows yet.
   func part(of rides: [RideClaim]) -> ClaimReader {
     let fences = Set(rides.map(\.fence))

@@ -1,133 +1,110 @@
 import Base
-import Foundation
 import RideCore
 
 /// The statements about permits: what `at-most` counts over all rides.
 enum PermitStatements {
-  /// $1 the changes of a batch, as `ridepulse.settle_permits` takes them.
+  /// $1 the requests of a batch, as `ridepulse.grant_permits` takes them.
+  private static let grant = Statement(
+    name: "grant_permits",
+    sql: "select ride_id, refused::text from ridepulse.grant_permits($1::jsonb)")
+  /// $1 the outcomes of a batch, as `ridepulse.settle_permits` takes them.
   private static let settle = Statement(
     name: "settle_permits", sql: "select ridepulse.settle_permits($1::jsonb)")
+
+  /// Returns the calls that grant permits, in a transaction of their own.
+  static func granting(_ rides: [ClaimedRequests]) -> [Call] {
+    let requests = rides.flatMap { ride in ride.requests.map { json($0, of: ride.claim.rideID) } }
+    return [Call(SettleStatements.writeSettings), Call(grant, [text(rides.map(\.claim), requests)])]
+  }
+
+  /// Returns what the last call of `granting` did not grant.
+  static func result(_ rows: QueryResult) -> GrantResult {
+    var result = GrantResult()
+    for row in 0..<rows.rowCount {
+      if let id = rows.string(row, 1) {
+        if let id = PushID(id) { result.refused.insert(id) }
+      } else if let ride = rows.string(row, 0) {
+        result.lost.append(RideID(ride))
+      }
+    }
+    return result
+  }
 
   /// Returns the call that settles the permits of a batch; none if it has none, as almost all.
   ///
   /// It precedes the settlement in one transaction, because the settlement releases the rides.
-  ///
-  /// - Throws: `StoreFailure` if the changes can't be encoded.
-  static func settling(_ batch: [ClaimedSettlement]) throws -> [Call] {
+  static func settling(_ batch: [ClaimedSettlement]) -> [Call] {
     let concerned = batch.filter { !$0.settlement.permits.isEmpty }
     if concerned.isEmpty { return [] }
-    let changes = Changes(
-      rides: concerned.map { RideRow($0.claim) },
-      outcomes: concerned.flatMap { claimed in
-        claimed.settlement.permits.outcomes.map { OutcomeRow($0, of: claimed.claim.rideID) }
-      },
-      requests: concerned.flatMap { claimed in
-        claimed.settlement.permits.requests.map {
-          RequestRow($0, of: claimed.settlement)
-        }
-      })
-    let encoder = JSONEncoder()
-    encoder.keyEncodingStrategy = .convertToSnakeCase
-    do {
-      return [Call(settle, [String(decoding: try encoder.encode(changes), as: UTF8.self)])]
-    } catch {
-      throw StoreFailure(.values, "permits can't be encoded: \(error)")
+    let outcomes = concerned.flatMap { claimed in
+      claimed.settlement.permits.map { json($0, of: claimed.claim.rideID) }
     }
+    return [Call(settle, [text(concerned.map(\.claim), outcomes)])]
   }
 
-  private struct Changes: Encodable {
-    var rides: [RideRow]
-    var outcomes: [OutcomeRow]
-    var requests: [RequestRow]
+  private static func text(_ claims: [RideClaim], _ permits: [JSONValue]) -> String {
+    let rides = claims.map { claim in
+      JSONValue.object([
+        "ride_id": .string(claim.rideID.text), "fence": .integer(claim.fence),
+        "node": .string(claim.holder),
+      ])
+    }
+    let all = JSONValue.object(["rides": .array(rides), "permits": .array(permits)])
+    return String(decoding: all.json, as: UTF8.self)
   }
 
-  private struct RideRow: Encodable {
-    var rideId: String
-    var fence: Int64
-    var node: String
-
-    init(_ claim: RideClaim) {
-      rideId = claim.rideID.text
-      fence = claim.fence
-      node = claim.holder
-    }
+  private static func json(_ request: PermitRequest, of ride: RideID) -> JSONValue {
+    json(
+      request.permit, of: ride,
+      [
+        "count": .integer(Int64(request.cap.count)),
+        "per": .integer(request.cap.period.microseconds),
+        "valid_until": .integer(request.validUntil.microseconds),
+        "occurred_at": .integer(request.occurredAt.microseconds),
+      ])
   }
 
-  private struct OutcomeRow: Encodable {
-    var rideId, id, app, ownerId, topic: String
-    var sent, done: Bool
-    var window: Int64
-
-    init(_ outcome: PermitChanges.Outcome, of ride: RideID) {
-      rideId = ride.text
-      id = outcome.permit.id.description
-      app = outcome.permit.app.rawValue
-      ownerId = outcome.permit.owner.text
-      topic = outcome.permit.topic.text
-      sent = outcome.isSent
-      done = outcome.isDone
-      window = outcome.permit.window.microseconds
-    }
+  private static func json(_ outcome: PermitOutcome, of ride: RideID) -> JSONValue {
+    json(
+      outcome.permit, of: ride, ["sent": .bool(outcome.isSent), "done": .bool(outcome.isDone)])
   }
 
-  private struct RequestRow: Encodable {
-    var rideId, id, app, ownerId, topic: String
-    var count: Int
-    var per, validUntil, window, occurredAt: Int64
-
-    init(_ request: PermitChanges.Request, of settlement: Settlement) {
-      let permit = request.permit
-      rideId = settlement.rideID.text
-      id = permit.id.description
-      app = permit.app.rawValue
-      ownerId = permit.owner.text
-      topic = permit.topic.text
-      count = request.cap.count
-      per = request.cap.period.microseconds
-      validUntil = request.validUntil.microseconds
-      window = permit.window.microseconds
-      occurredAt = request.occurredAt.microseconds
-    }
+  private static func json(
+    _ permit: Permit, of ride: RideID, _ further: [String: JSONValue]
+  ) -> JSONValue {
+    let members: [String: JSONValue] = [
+      "ride_id": .string(ride.text), "id": .string(permit.id.description),
+      "app": .string(permit.app.rawValue), "owner_id": .string(permit.owner.text),
+      "topic": .string(permit.topic.text), "window": .integer(permit.window.microseconds),
+    ]
+    return .object(members.merging(further) { own, _ in own })
   }
 }
 
-/// Reads permits: those of waiting pushes, and those that still count.
+/// Reads the permits that still count.
 struct PermitRead: Sendable {
-  let ride: ResultColumn<String>
   let id: ResultColumn<String>
   let app: ResultColumn<String>
   let owner: ResultColumn<String>
   let topic: ResultColumn<String>
-  let isGranted: ResultColumn<Bool>
   let countsAt: ResultColumn<Timestamp>
-  /// For each permit of a waiting push $1 its ride and $2 its ID.
-  let ofRides: Statement
-  /// $1 how long pushes count, in microseconds; without rides.
+  /// $1 how long pushes count, in microseconds.
   let sent: Statement
 
   static let all = PermitRead()
 
   private init() {
     var list = SelectList()
-    ride = list.text("w.ride_id")
     id = list.text("p.id::text")
     app = list.text("p.app")
     owner = list.text("p.owner_id")
     topic = list.text("p.topic")
-    isGranted = list.boolean("p.is_granted")
     countsAt = list.time("p.counts_at")
-    ofRides = Statement(
-      name: "claimed_permits",
-      sql: """
-        select \(list.sql)
-        from unnest($1::text[], $2::uuid[]) w (ride_id, id) join ridepulse.permits p on p.id = w.id
-        """)
     sent = Statement(
       name: "sent_permits",
       sql: """
-        select \(list.sql)
-        from ridepulse.permits p cross join (select null::text as ride_id) w
-        where p.is_granted and p.counts_at > clock_timestamp() - $1::bigint * interval '1 microsecond'
+        select \(list.sql) from ridepulse.permits p
+        where p.counts_at > clock_timestamp() - $1::bigint * interval '1 microsecond'
         """)
   }
 
@@ -144,7 +121,7 @@ struct PermitRead: Sendable {
     return book
   }
 
-  func permit(_ rows: QueryResult, _ row: Int) -> Permit? {
+  private func permit(_ rows: QueryResult, _ row: Int) -> Permit? {
     guard let id = rows[row, id].flatMap({ PushID($0) }), let app = rows[row, app],
       let owner = rows[row, owner], let topic = rows[row, topic]
     else { return nil }

@@ -17,6 +17,14 @@ extension PostgresRideStore {
     return Self.rides(of: memos.map(\.claim), missingIn: results[0])
   }
 
+  /// Grants permits to claimed rides before they send.
+  ///
+  /// - Throws: `StoreFailure`; the same requests may be given again.
+  package func grant(_ rides: [ClaimedRequests]) async throws -> GrantResult {
+    let results = try await run(claims, PermitStatements.granting(rides))
+    return PermitStatements.result(results[1])
+  }
+
   /// Records that rides of lost claims were read, and are decided now.
   ///
   /// - Throws: `StoreFailure`; the same rides may be given again.
@@ -84,7 +92,7 @@ extension PostgresRideStore {
   }
 
   private func settleOnce(_ batch: [ClaimedSettlement]) async throws -> SettleResult {
-    let before = try PermitStatements.settling(batch) + RecordStatements.recording(batch)
+    let before = PermitStatements.settling(batch) + RecordStatements.recording(batch)
     let results: [QueryResult]
     do {
       results = try await send(settlements, settling(batch, after: before))

@@ -10,7 +10,6 @@ struct RideReading {
   private let lostContactApps: [App]
   private let cards: Statement
   private let startTokens: Statement
-  private let cappedRules: Set<String>
 
   /// - Parameter apps: the apps whose phones rules may address.
   init(apps: [App], rules: RuleSet) {
@@ -23,7 +22,6 @@ struct RideReading {
     let asks = rules.cardsHaveTopics
     cards = (asks ? CardRead.withOptOuts : CardRead.all).statement
     startTokens = (asks ? StartTokenRead.withOptOuts : StartTokenRead.all).ofPeople
-    cappedRules = rules.cappedRules
   }
 
   /// A statement, and the function that takes its rows.
@@ -64,19 +62,6 @@ struct RideReading {
         PostgresArray.literal(awaited.map(\.push.description)),
       ]
       reads.append(Read(ReceiptRead.all.statement, parameters) { $0.readReceipts($1) })
-    }
-    if !cappedRules.isEmpty {
-      let permits = claims.permits(ofRules: cappedRules)
-      if !permits.isEmpty {
-        reads.append(
-          Read(
-            PermitRead.all.ofRides,
-            [
-              PostgresArray.literal(permits.map(\.ride)),
-              PostgresArray.literal(permits.map(\.id.description)),
-            ]
-          ) { $0.readPermits($1) })
-      }
     }
     if cardApps.isEmpty { return reads }
     reads.append(Read(cards, [rides]) { $0.readCards($1) })

@@ -135,17 +135,6 @@ struct RideRows {
     bytes += other.bytes
   }
 
-  mutating func readPermits(_ rows: QueryResult) {
-    let columns = PermitRead.all
-    for row in 0..<rows.rowCount {
-      guard let ride = rows[row, columns.ride].map(RideID.init),
-        let permit = columns.permit(rows, row)
-      else { continue }
-      views[index(of: ride)].permits[permit.id] = HeldPermit(
-        permit: permit, standing: rows[row, columns.isGranted] == true ? .granted : .refused)
-    }
-  }
-
   /// - Parameter topics: a JSON list, which PostgreSQL made; nil for none.
   private mutating func addOptOuts(
     _ topics: String?, _ app: String, _ owner: OwnerID, _ index: Int

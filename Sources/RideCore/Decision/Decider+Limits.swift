@@ -42,33 +42,29 @@ extension Decider {
     return true
   }
 
-  /// Sends a push, once it has a permit if its rule needs one.
+  /// Plans a push to be sent, unless its rule needs a permit that was refused.
   mutating func send(_ push: PlannedPush, _ entry: LedgerEntry, by rule: CompiledRule?) {
-    guard let rule, let permit = permit(for: entry, by: rule) else {
-      decision.pushes.append(push)
-      return
-    }
-    let standing =
-      rule.limits?.cap == nil ? .granted : decision.view.permits[permit.id]?.standing
-    switch (standing, rule.limits?.cap) {
-    case (.granted, _):
-      decision.permits[entry.id] = permit
-      decision.pushes.append(push)
-    case (.refused, let cap?):
-      close(entry, .suppressed, .overCap(cap, of: permit.topic))
-    case (nil, let cap?):
-      let request = PermitChanges.Request(
-        permit: permit, cap: cap, validUntil: push.validUntil, occurredAt: entry.event.at)
-      if !decision.permitRequests.contains(where: { $0.permit.id == permit.id }) {
-        decision.permitRequests.append(request)
+    if let rule, let permit = permit(for: entry, by: rule) {
+      let standing = decision.view.permits[permit.id]
+      if let cap = rule.limits?.cap {
+        if standing == .refused {
+          return close(entry, .suppressed, .overCap(cap, of: permit.topic))
+        }
+        let isKnown =
+          standing != nil || decision.permitRequests.contains { $0.permit.id == permit.id }
+        if !isKnown {
+          decision.permitRequests.append(
+            PermitRequest(
+              permit: permit, cap: cap, validUntil: push.validUntil, occurredAt: entry.event.at))
+        }
       }
-      postpone(push, until: now, .awaitsPermit(of: permit.topic))
-    case (_, nil): decision.pushes.append(push)
+      decision.permits[entry.id] = permit
     }
+    decision.pushes.append(push)
   }
 
   /// Returns the permit that counts a push; nil if no rule counts its topic.
-  private func permit(for entry: LedgerEntry, by rule: CompiledRule) -> Permit? {
+  func permit(for entry: LedgerEntry, by rule: CompiledRule) -> Permit? {
     guard let topic = rule.limits?.topic,
       let window = configuration.rules.window(of: topic, for: entry.app),
       let owner = entry.owner, let id = entry.permitID(of: decision.view.rideID)
@@ -76,52 +72,21 @@ extension Decider {
     return Permit(id: id, app: entry.app, owner: owner, topic: topic, window: window)
   }
 
-  /// Keeps the order of a phone's pushes: what is newer than a push that waits for its permit
-  /// follows it.
-  mutating func followPermits() {
-    if decision.permitRequests.isEmpty { return }
-    var oldest: [LedgerEntry.Recipient: RideEvent] = [:]
-    for entry in decision.postponed.lazy.map(\.entry) where entry.awaitsPermit {
-      guard let recipient = entry.recipient else { continue }
-      if oldest[recipient].map({ $0.isNewer(than: entry.event) }) ?? true {
-        oldest[recipient] = entry.event
-      }
-    }
-    let pushes = decision.pushes
-    decision.pushes = []
-    for push in pushes {
-      if let first = push.entry.recipient.flatMap({ oldest[$0] }),
-        push.entry.event.isNewer(than: first)
-      {
-        postpone(push, until: now, LedgerReason(.heldBack))
-      } else {
-        decision.pushes.append(push)
-      }
-    }
-  }
-
-  /// Closes pushes that quiet hours or a permit hold back, and whose place a newer one takes.
+  /// Closes pushes that quiet hours hold back, and whose place a newer one takes.
   mutating func supersedeHeld() {
-    let isHeld = decision.postponed.contains { isWithheld($0) || $0.entry.awaitsPermit }
-    if !isHeld { return }
+    if !decision.postponed.contains(where: isWithheld) { return }
     var places = self.places
     for pending in decision.postponed { places.add(pending.entry) }
     let postponed = decision.postponed
     decision.postponed = []
     for pending in postponed {
-      if isWithheld(pending) || pending.entry.awaitsPermit,
-        let newer = places.successor(of: pending.entry)
-      {
+      if isWithheld(pending), let newer = places.successor(of: pending.entry) {
         supersede(pending, by: newer)
       } else {
         decision.postponed.append(pending)
       }
     }
   }
-}
-
-extension LedgerEntry {
-  var awaitsPermit: Bool { status == .pending && reason?.code == .engine(.awaitsPermit) }
 }
 
 extension LedgerReason {
@@ -137,38 +102,27 @@ extension LedgerReason {
     let pushes = cap.count == 1 ? "1 push" : "\(cap.count) pushes"
     return LedgerReason(.overCap, "\(pushes) of \(topic) within \(cap.period.rideText)")
   }
-
-  static func awaitsPermit(of topic: Topic) -> LedgerReason {
-    LedgerReason(.awaitsPermit, "waits for a permit of \(topic)")
-  }
 }
 
 extension Decision {
-  /// Returns what the settlement of this decision asks for and reports about permits.
-  func permitChanges(_ outcomes: [PushOutcome], waiting: [PendingPush]) -> PermitChanges {
-    var changes = PermitChanges()
-    if permitRequests.isEmpty, permits.isEmpty, view.permits.isEmpty { return changes }
+  /// Returns the outcomes of the permits that this decision's pushes used, or had before.
+  func permitOutcomes(_ outcomes: [PushOutcome], waiting: [PendingPush]) -> [PermitOutcome] {
+    if permits.isEmpty, formerPermits.isEmpty { return [] }
     let open = Set(waiting.compactMap { $0.entry.permitID(of: view.rideID) })
-    changes.requests = permitRequests.filter { open.contains($0.permit.id) }
     var sent: Set<PushID> = []
     for (push, outcome) in zip(pushes, outcomes) {
       guard let permit = permits[push.entry.id] else { continue }
-      let verdict = Verdict(outcome)
-      if outcome == .accepted || verdict.mayHaveArrived { sent.insert(permit.id) }
+      if Verdict(outcome).mayHaveArrived { sent.insert(permit.id) }
     }
-    // The ride's previous holder had these permits, and may have used them before it ended.
-    if view.isTakenOver {
-      sent.formUnion(view.permits.values.filter { $0.standing == .granted }.map(\.permit.id))
-    }
-    // Those that this decision used, and those that its waiting pushes had before.
-    var known = Dictionary(
-      permits.values.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    known.merge(view.permits.mapValues(\.permit)) { first, _ in first }
-    changes.outcomes = known.values.sorted { $0.id.bits < $1.id.bits }.compactMap { permit in
-      let (isSent, isDone) = (sent.contains(permit.id), !open.contains(permit.id))
+    var known: [PushID: Permit] = [:]
+    for permit in permits.values { known[permit.id] = permit }
+    for permit in formerPermits { known[permit.id] = permit }
+    return known.values.sorted { $0.id.bits < $1.id.bits }.compactMap { permit in
+      // The ride's previous holder may have used them before it ended.
+      let isSent = view.isTakenOver || sent.contains(permit.id)
+      let isDone = !open.contains(permit.id)
       return isSent || isDone
-        ? PermitChanges.Outcome(permit: permit, isSent: isSent, isDone: isDone) : nil
+        ? PermitOutcome(permit: permit, isSent: isSent, isDone: isDone) : nil
     }
-    return changes
   }
 }

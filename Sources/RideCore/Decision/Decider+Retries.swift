@@ -7,7 +7,9 @@ extension Decider {
     let retries = decision.view.memo.retries
     if retries.isEmpty { return }
     var places = self.places
-    for pending in retries where !isUndecided(pending) { places.add(pending.entry) }
+    for pending in retries where pending.entry.reason?.code.withholds != true {
+      places.add(pending.entry)
+    }
     let placesWithWithheld = adding(withheld: retries, to: places)
     let phones = Dictionary(
       decision.view.phones.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -18,6 +20,7 @@ extension Decider {
     for var pending in EventOrder.sorted(retries, event: \.entry.event) where pending.awaited == nil
     {
       if closeUnknown(pending.entry) { continue }
+      keepPermit(of: pending)
       let phone = pending.entry.phone.flatMap { phones[$0] }
       if pending.waitsForCard == true {
         if isLeftToCard(pending.entry, phones) {
@@ -53,23 +56,15 @@ extension Decider {
     holdBack(waiting)
   }
 
-  /// Returns whether it is still undecided if a push will be sent; such a push supersedes no other.
-  private func isUndecided(_ pending: PendingPush) -> Bool {
-    let entry = pending.entry
-    return entry.reason?.code.withholds == true || lacksPermit(entry)
-  }
+  /// Whether the ride's previous holder may have sent a push: not if it is kept back until later.
+  func mayHaveLeft(_ pending: PendingPush) -> Bool { !isWithheld(pending) }
 
-  /// Whether a push waits for a permit that has not been granted, so that no node has sent it.
-  func lacksPermit(_ entry: LedgerEntry) -> Bool {
-    guard entry.awaitsPermit else { return false }
-    let permit = entry.permitID(of: decision.view.rideID).flatMap { decision.view.permits[$0] }
-    return permit?.standing != .granted
-  }
-
-  /// Whether the ride's previous holder may have sent a push: not if it is kept back until later, or
-  /// has no permit.
-  func mayHaveLeft(_ pending: PendingPush) -> Bool {
-    !isWithheld(pending) && !lacksPermit(pending.entry)
+  /// Remembers the permit of a push whose earlier attempt failed: it is free again if the push ends.
+  private mutating func keepPermit(of pending: PendingPush) {
+    guard !isWithheld(pending), let rule = configuration.rules.rule(named: pending.entry.rule),
+      let permit = permit(for: pending.entry, by: rule)
+    else { return }
+    decision.formerPermits.append(permit)
   }
 
   /// Closes a pending push whose place a newer one takes.

@@ -96,7 +96,6 @@ struct Decider {
       if let context = context(event(of: rule, at: slot)) { fire(rule.rule, context) }
     }
     retryDuePushes()
-    followPermits()
     supersedeHeld()
     orderPushes()
     followEscalations()
@@ -175,7 +174,7 @@ struct Decider {
   ) {
     var entry = entry
     if decision.view.isTakenOver, status == .expired || status == .superseded,
-      entry.recipient != nil, !lacksPermit(entry)
+      entry.recipient != nil
     {
       entry.doubt = entry.doubt ?? .takenOver
     }

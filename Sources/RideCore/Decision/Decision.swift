@@ -24,10 +24,12 @@ package struct Decision: Sendable {
   package var nextSlot: Timestamp?
   /// When a card that is sent nothing now needs attention again.
   package var nextCard: Timestamp?
-  /// Permits that postponed pushes need.
-  package var permitRequests: [PermitChanges.Request] = []
+  /// Permits that the planned pushes need, and that were not asked for before.
+  package var permitRequests: [PermitRequest] = []
   /// The permits that count planned pushes, by the push.
   var permits: [PushID: Permit] = [:]
+  /// The permits that pushes had whose earlier attempts failed.
+  var formerPermits: [Permit] = []
   /// Whether the ride's state is one of the active ones.
   package var isActive = false
 

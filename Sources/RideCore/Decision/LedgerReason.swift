@@ -94,7 +94,6 @@ package struct LedgerReason: Hashable, Sendable {
     case optedOut = "opted_out"
     case quietHours = "quiet_hours"
     case overCap = "over_cap"
-    case awaitsPermit = "awaits_permit"
     case unlisted = "other"
   }
 }

@@ -2,9 +2,10 @@ package import Base
 
 /// The right to send one firing of a rule to one owner, where `at-most` counts.
 ///
-/// A decision can't count what other rides send, so it asks: the settlement carries a request, the
-/// store grants or refuses it under a lock of owner and topic, and the next decision of the ride
-/// reads the answer. All nodes derive the same ID, so that no firing gets two permits.
+/// A decision can't count what other rides send. It assumes that its permits are granted; before the
+/// pushes are sent, the store grants or refuses the permits of a batch under a lock of owner and topic,
+/// and a ride with a refusal is decided again. All nodes derive the same ID, so that no firing gets
+/// two permits.
 package struct Permit: Hashable, Sendable {
   package enum Standing: Hashable, Sendable {
     case granted
@@ -40,49 +41,54 @@ extension LedgerEntry {
   }
 }
 
-/// A permit that a ride's waiting push asked for, as the store answered.
-package struct HeldPermit: Hashable, Sendable {
+/// A permit that planned pushes need.
+package struct PermitRequest: Hashable, Sendable {
   package var permit: Permit
-  package var standing: Permit.Standing
-
-  package init(permit: Permit, standing: Permit.Standing) {
-    self.permit = permit
-    self.standing = standing
-  }
+  package var cap: PushCap
+  /// Until when the pushes may be sent: a permit whose outcome is unknown counts as used then.
+  package var validUntil: Timestamp
+  /// When its event or slot was: of several requests the oldest is granted first.
+  package var occurredAt: Timestamp
 }
 
-/// What a settlement asks for and reports about permits.
-package struct PermitChanges: Hashable, Sendable {
-  /// A permit that a waiting push needs.
-  package struct Request: Hashable, Sendable {
-    package var permit: Permit
-    package var cap: PushCap
-    /// Until when the push may be sent: a permit whose outcome is unknown counts as used then.
-    package var validUntil: Timestamp
-    /// When its event or slot was: of several requests the oldest is granted first.
-    package var occurredAt: Timestamp
+/// The outcome of a permit's pushes.
+package struct PermitOutcome: Hashable, Sendable {
+  package var permit: Permit
+  /// Whether one of them was sent, or may have been.
+  package var isSent: Bool
+  /// Whether none of them is sent any more.
+  package var isDone: Bool
+}
+
+/// Decides what one ride needs now, with the permits that its pushes need.
+///
+/// - Parameter refused: returns the requests that are refused, by the permit.
+package func decide(
+  _ view: RideView, by configuration: EngineConfiguration, now: Timestamp,
+  refusing refused: ([PermitRequest]) -> Set<PushID>
+) -> Decision {
+  var decision = decide(view, by: configuration, now: now)
+  while decision.permitRequests.count > 0 {
+    let again = decision.view.answer(decision.permitRequests, refused(decision.permitRequests))
+    if !again { return decision }
+    decision = decide(decision.view, by: configuration, now: now)
   }
+  return decision
+}
 
-  /// The outcome of a permit's pushes.
-  package struct Outcome: Hashable, Sendable {
-    package var permit: Permit
-    /// Whether one of them was sent, or may have been.
-    package var isSent: Bool
-    /// Whether none of them is sent any more.
-    package var isDone: Bool
+extension RideView {
+  /// Records the answers to a decision's requests; returns whether the ride must be decided again.
+  package mutating func answer(_ requests: [PermitRequest], _ refused: Set<PushID>) -> Bool {
+    for request in requests {
+      permits[request.permit.id] = refused.contains(request.permit.id) ? .refused : .granted
+    }
+    return requests.contains { refused.contains($0.permit.id) }
   }
-
-  package var requests: [Request] = []
-  package var outcomes: [Outcome] = []
-
-  package init() {}
-
-  package var isEmpty: Bool { requests.isEmpty && outcomes.isEmpty }
 }
 
 /// The permits of owners and topics: the rule by which a store grants them.
 ///
-/// `ridepulse.settle_permits` has the same rule in SQL; the preview and tests use this one.
+/// `ridepulse.grant_permits` has the same rule in SQL; the preview and tests use this one.
 package struct PermitBook: Sendable {
   private struct Account: Hashable, Sendable {
     var app: App
@@ -97,7 +103,7 @@ package struct PermitBook: Sendable {
   }
 
   private struct Entry: Sendable {
-    var held: HeldPermit
+    var permit: Permit
     /// When it was used; if its outcome is unknown, when it can last be.
     var at: Timestamp
     var isSent = false
@@ -108,41 +114,31 @@ package struct PermitBook: Sendable {
 
   package init() {}
 
+  /// The permits that were granted, used or not.
+  var granted: [Permit] { entries.values.map(\.permit) }
+
   /// Adds a push that was sent before.
   package mutating func add(_ permit: Permit, sentAt at: Timestamp) {
-    set(Entry(held: HeldPermit(permit: permit, standing: .granted), at: at, isSent: true))
+    set(Entry(permit: permit, at: at, isSent: true))
   }
 
-  /// Applies what a settlement asks for and reports.
-  package mutating func settle(_ changes: PermitChanges, at now: Timestamp) {
-    for outcome in changes.outcomes { record(outcome, at: now) }
-    for request in changes.requests { grant(request, at: now) }
-  }
-
-  /// The permits that were granted, used or not.
-  var granted: [Permit] {
-    entries.values.map(\.held).filter { $0.standing == .granted }.map(\.permit)
-  }
-
-  /// Returns the permits of a ride's waiting pushes, as the next claim of the ride reads them.
-  package func permits(of view: RideView) -> [PushID: HeldPermit] {
-    if entries.isEmpty { return [:] }
-    return view.memo.retries.reduce(into: [:]) { permits, pending in
-      guard let id = pending.entry.permitID(of: view.rideID) else { return }
-      permits[id] = entries[id]?.held
+  /// Grants permits, the oldest firings first; returns those that are refused.
+  package mutating func refuse(_ requests: [PermitRequest], at now: Timestamp) -> Set<PushID> {
+    let ordered = requests.sorted {
+      ($0.occurredAt, $0.permit.id.bits) < ($1.occurredAt, $1.permit.id.bits)
     }
+    return Set(ordered.filter { !grant($0, at: now) }.map(\.permit.id))
   }
 
-  private mutating func record(_ outcome: PermitChanges.Outcome, at now: Timestamp) {
-    let known = entries[outcome.permit.id]
-    var entry =
-      known
-      ?? Entry(held: HeldPermit(permit: outcome.permit, standing: .granted), at: now)
-    if outcome.isSent {
-      // What was sent counts, whatever the answer was.
-      entry.isSent = true
-      entry.held.standing = .granted
-    }
+  /// Records what a settlement reports.
+  package mutating func settle(_ outcomes: [PermitOutcome], at now: Timestamp) {
+    for outcome in outcomes { record(outcome, at: now) }
+  }
+
+  private mutating func record(_ outcome: PermitOutcome, at now: Timestamp) {
+    var entry = entries[outcome.permit.id] ?? Entry(permit: outcome.permit, at: now)
+    // What was sent counts, whatever the answer was.
+    if outcome.isSent { entry.isSent = true }
     if outcome.isDone { entry.at = now }
     if entry.isSent {
       set(entry)
@@ -151,30 +147,28 @@ package struct PermitBook: Sendable {
     }
   }
 
-  private mutating func grant(_ request: PermitChanges.Request, at now: Timestamp) {
+  private mutating func grant(_ request: PermitRequest, at now: Timestamp) -> Bool {
     let permit = request.permit
     if var known = entries[permit.id] {
       known.at = max(known.at, request.validUntil)
-      if known.held.standing == .granted { set(known) }
-      return
+      set(known)
+      return true
     }
     for id in accounts[Account(permit)] ?? [] {
-      if let old = entries[id], old.at <= now - permit.window { remove(old.held.permit) }
+      if let old = entries[id], old.at <= now - permit.window { remove(old.permit) }
     }
     let since = now - request.cap.period
     let used = (accounts[Account(permit)] ?? []).count { id in
-      entries[id].map { $0.held.standing == .granted && $0.at > since } ?? false
+      entries[id].map { $0.at > since } ?? false
     }
-    let isGranted = used < request.cap.count
-    set(
-      Entry(
-        held: HeldPermit(permit: permit, standing: isGranted ? .granted : .refused),
-        at: isGranted ? request.validUntil : now))
+    if used >= request.cap.count { return false }
+    set(Entry(permit: permit, at: request.validUntil))
+    return true
   }
 
   private mutating func set(_ entry: Entry) {
-    entries[entry.held.permit.id] = entry
-    accounts[Account(entry.held.permit), default: []].insert(entry.held.permit.id)
+    entries[entry.permit.id] = entry
+    accounts[Account(entry.permit), default: []].insert(entry.permit.id)
   }
 
   private mutating func remove(_ permit: Permit) {

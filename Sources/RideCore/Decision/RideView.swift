@@ -26,8 +26,8 @@ package struct RideView: Hashable, Sendable {
   package var lastEmitted: Int64 = 0
   /// What owners have turned off; read only if a rule has a topic.
   package var optOuts: Set<OptOut> = []
-  /// The permits of the memo's waiting pushes.
-  package var permits: [PushID: HeldPermit] = [:]
+  /// The answers to permits that earlier decisions of the same claim asked for.
+  package var permits: [PushID: Permit.Standing] = [:]
   /// What the last decision left for this one.
   package var memo: Memo
   /// Whether the previous holder lost the ride only when its lease ended, without releasing it.

@@ -19,8 +19,8 @@ package struct Settlement: Hashable, Sendable {
   package var needs: [ChannelNeed] = []
   /// Events of the ride that rules emit; the next decision handles them.
   package var emits: [EmittedEvent] = []
-  /// What it asks for and reports about permits.
-  package var permits = PermitChanges()
+  /// The outcomes of permits.
+  package var permits: [PermitOutcome] = []
   /// The memo for the next decision.
   package var memo = Memo()
   /// The outcomes of slots that were due, by rule name.
@@ -133,7 +133,7 @@ extension Decision {
       }
     }
     settlement.memo.retries = queue.retries
-    settlement.permits = permitChanges(outcomes, waiting: queue.retries)
+    settlement.permits = permitOutcomes(outcomes, waiting: queue.retries)
     for (card, event) in alerts.shown {
       settlement.memo.part?.shown[card.rawValue, default: []].append(event.id)
     }

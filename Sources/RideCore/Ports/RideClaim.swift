@@ -56,6 +56,18 @@ package struct ClaimedMemo: Hashable, Sendable {
   }
 }
 
+/// The permits that the pushes of a claimed ride need.
+package struct ClaimedRequests: Hashable, Sendable {
+  /// The right to send the pushes.
+  package var claim: RideClaim
+  package var requests: [PermitRequest]
+
+  package init(claim: RideClaim, requests: [PermitRequest]) {
+    self.claim = claim
+    self.requests = requests
+  }
+}
+
 /// A settlement to write for a claimed ride.
 package struct ClaimedSettlement: Hashable, Sendable {
   /// The right to write it.

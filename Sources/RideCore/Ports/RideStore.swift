@@ -35,6 +35,11 @@ package protocol RideStore: Sendable {
   /// - Returns: The rides whose lease has ended or passed to another holder; these must not act.
   func journal(_ memos: [ClaimedMemo]) async throws -> [RideID]
 
+  /// Grants permits to claimed rides before they send, the oldest firings first.
+  ///
+  /// - Returns: The permits that are refused.
+  func grant(_ rides: [ClaimedRequests]) async throws -> GrantResult
+
   /// Writes the settlements of claimed rides and releases the rides, in one transaction.
   ///
   /// - Throws: `StoreFailure`; the same settlements may be given again.
@@ -65,6 +70,18 @@ package protocol RideStore: Sendable {
 
   /// Ends every call within this time; a call that begins later fails at once.
   func endCalls(within limit: Duration)
+}
+
+/// The permits that `grant` did not grant.
+package struct GrantResult: Hashable, Sendable {
+  package var refused: Set<PushID>
+  /// The rides whose lease has ended or passed to another holder; these must not act.
+  package var lost: [RideID]
+
+  package init(refused: Set<PushID> = [], lost: [RideID] = []) {
+    self.refused = refused
+    self.lost = lost
+  }
 }
 
 /// The rides that `settle` was given and did not settle.

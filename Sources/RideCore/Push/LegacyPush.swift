@@ -52,7 +52,7 @@ package struct LegacyPush: Hashable, Sendable {
   package static func payload(_ bytes: some Collection<UInt8>) -> String? {
     // Foundation would read a text with NUL bytes as UTF-16.
     guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self),
-      case .object = JSONValue(json: bytes)
+      case .object = JSONValue(json: text.utf8)
     else { return nil }
     return text
   }

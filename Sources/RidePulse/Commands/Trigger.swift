@@ -109,24 +109,15 @@ enum Trigger: Command {
     return .done
   }
 
-  /// Decides, and decides again with the permits that the first decision asked for.
+  /// Decides with the permits that are left; they are read only if the decision needs any.
   private static func decision(
     on view: RideView, _ configuration: EngineConfiguration, _ now: Timestamp,
     _ queries: RideQueries
   ) async throws -> Decision {
     let first = decide(view, by: configuration, now: now)
     if first.permitRequests.isEmpty { return first }
-    let permits = try await queries.permits(for: configuration.rules)
-    var replay = RideReplay([view], by: configuration, from: now, permits: permits)
-    _ = replay.next(before: now + .microseconds(1))
-    guard var decision = replay.next(before: now + .microseconds(1))?.decision else { return first }
-    decision.pushes = first.pushes + decision.pushes
-    decision.closed = first.closed + decision.closed
-    decision.held = first.held + decision.held
-    decision.postponed += first.postponed.filter { pending in
-      !decision.view.memo.retries.contains { $0.entry.id == pending.entry.id }
-    }
-    return decision
+    var permits = try await queries.permits(for: configuration.rules)
+    return decide(view, by: configuration, now: now) { permits.refuse($0, at: now) }
   }
 
   private static func follow(

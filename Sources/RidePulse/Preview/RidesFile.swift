@@ -59,7 +59,7 @@ private struct RideLine {
   }
 
   mutating func view(_ line: Data, at instant: Timestamp) throws -> RideView {
-    let members = try object(JSONValue(json: line), "the line", Self.keys)
+    let members = try object(JSONValue(json: Array(line)), "the line", Self.keys)
     guard let id = try text(members, "id").map(RideID.init), !id.text.isEmpty else {
       throw Problem("no id")
     }

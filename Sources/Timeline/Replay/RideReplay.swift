@@ -83,7 +83,9 @@ package struct RideReplay: Sendable {
     guard let entry = agenda.first, entry.due < end else { return nil }
     let (now, ride) = (entry.due, entry.ride)
     world.claim(&views[ride])
-    let decision = decide(views[ride], by: configuration, now: now)
+    let decision = decide(views[ride], by: configuration, now: now) { requests in
+      permits.refuse(requests, at: now)
+    }
     let outcome = answer.outcome(at: now)
     let outcomes = decision.pushes.map { world.outcome(of: $0, at: now) ?? outcome }
     let settlement = decision.settled(outcomes, now: now) {
@@ -91,18 +93,12 @@ package struct RideReplay: Sendable {
     }
     views[ride].apply(settlement)
     sent?.record(settlement.entries, ofRide: ride)
-    if !settlement.permits.isEmpty {
-      permits.settle(settlement.permits, at: now)
-      views[ride].permits = permits.permits(of: views[ride])
-    }
+    permits.settle(settlement.permits, at: now)
     open(settlement.needs, ofRide: ride, at: now)
     // At least a microsecond later, so that the clock always advances.
     let least = now + .microseconds(1)
     if settlement.isOver {
       dues[ride] = nil
-    } else if !settlement.permits.requests.isEmpty {
-      // The permits are there, and the pushes leave in the same instant.
-      dues[ride] = now
     } else {
       dues[ride] = settlement.needs.isEmpty ? settlement.nextDue.map { max($0, least) } : least
     }

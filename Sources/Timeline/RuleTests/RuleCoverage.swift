@@ -101,7 +101,7 @@ package struct RuleCoverage: Sendable {
       fired.covered.insert(name)
       branches.covered.insert("\(name): true")
     case .withheld(let reason):
-      if reason?.code.withholds != true, reason?.code != .engine(.awaitsPermit) {
+      if reason?.code.withholds != true {
         withheld.covered.insert(name)
       }
       if reason?.code == .engine(.conditionFalse) { branches.covered.insert("\(name): false") }

@@ -124,7 +124,7 @@ import Testing
     guard parts.count == 3 else { return nil }
     var text = parts[1].replacing("-", with: "+").replacing("_", with: "/")
     while text.count % 4 != 0 { text += "=" }
-    let claims = Data(base64Encoded: String(text)).flatMap { JSONValue(json: $0) }
+    let claims = Data(base64Encoded: String(text)).flatMap { JSONValue(json: Array($0)) }
     if case .integer(let time) = claims?.value(at: ["iat"]) { return time }
     return nil
   }

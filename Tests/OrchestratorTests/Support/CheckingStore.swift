@@ -227,6 +227,18 @@ final class CheckingStore: RideStore {
     }
   }
 
+  func grant(_ rides: [ClaimedRequests]) async throws -> GrantResult {
+    defer { resumeWaiters() }
+    try failIfWanted()
+    return state.withLock { state in
+      let holders = state.holders
+      let isHeld = { (ride: ClaimedRequests) in holders[ride.claim.rideID] == ride.claim.fence }
+      let requests = rides.filter(isHeld).flatMap(\.requests)
+      let lost = rides.filter { !isHeld($0) }.map(\.claim.rideID)
+      return GrantResult(refused: state.permits.refuse(requests, at: state.now), lost: lost)
+    }
+  }
+
   func release(_ rides: [RideClaim]) async throws {
     state.withLock { state in
       for ride in rides where state.holders[ride.rideID] == ride.fence {
@@ -239,7 +251,6 @@ final class CheckingStore: RideStore {
     if var view = state.views[ride] {
       view.events = state.events[ride] ?? []
       view.memo = state.memos[ride] ?? Memo()
-      view.permits = state.permits.permits(of: view)
       return view
     }
     var row = Ride(id: ride, state: "driver_arrived")

@@ -20,8 +20,9 @@ import Testing
       at seconds: Double, _ outcome: (PlannedPush) -> PushOutcome = { _ in .accepted }
     ) -> Settlement {
       let now = Sample.now + .microseconds(Int64(seconds * 1e6))
-      view.permits = book.permits(of: view)
-      let decision = RideCore.decide(view, by: Sample.book([rule]), now: now)
+      let decision = RideCore.decide(view, by: Sample.book([rule]), now: now) {
+        book.refuse($0, at: now)
+      }
       let settled = decision.settled(decision.pushes.map(outcome), now: now) { 0.9 }
       emitted += settled.emits.map { _ in seconds }
       view.apply(settled)
@@ -85,8 +86,7 @@ import Testing
   @Test(arguments: causes.indices)
   func `R90: declined when its wait is over, it is not escalated`(index: Int) {
     let (code, change) = Self.causes[index]
-    // Late, a push would ask for its permit when its escalation is due already.
-    for late in code == .overCap ? [false] : [false, true] {
+    for late in [false, true] {
       var stage = Stage()
       stage.rule.wait = .seconds(60)
       stage.decide(at: 0)

@@ -106,20 +106,15 @@ import Testing
     #expect(other.decide(at: Sample.now + .seconds(60)).closed.map(\.status) == [.uncertain])
   }
 
-  @Test func `what waits for its permit is decided again with the permit`() throws {
+  @Test func `a retry that is not sent gives its permit back`() throws {
     var stage = try Stage(if: "!ride.attributes.paid", at: Sample.now)
     stage.rule.limits.topic = "news"
     stage.rule.limits.cap = PushCap(count: 1, per: .seconds(600))
-    let asked = stage.decide(at: Sample.now)
-    let request = try #require(asked.permitRequests.first)
-    stage.view.permits = [
-      request.permit.id: HeldPermit(permit: request.permit, standing: .granted)
-    ]
+    stage.decide(at: Sample.now) { _ in Self.unavailable }
     stage.change(Self.paid)
-    let decision = stage.decide(at: Sample.now + .seconds(1))
+    let decision = stage.decide(at: Sample.now + .seconds(60))
     #expect(decision.pushes.isEmpty && stage.rows.last == Self.becameFalse)
-    // The permit counts no push that was not sent.
-    let permits = decision.settled([], now: Sample.now) { 0 }.permits.outcomes
+    let permits = decision.settled([], now: Sample.now) { 0 }.permits
     #expect(permits.map(\.isSent) == [false] && permits.map(\.isDone) == [true])
   }
 
@@ -209,7 +204,7 @@ import Testing
     stage.decide(at: Sample.now)
     stage.change(Self.paid)
     let decision = stage.decide(at: Sample.now + .seconds(6))
-    #expect(decision.emits.isEmpty && stage.rows.last == Self.becameFalse)
+    #expect(decision.settlement.emits.isEmpty && stage.rows.last == Self.becameFalse)
     #expect(stage.view.memo.isEmpty)
   }
 

@@ -46,9 +46,8 @@ import TestSupport
       outcome: (PlannedPush) -> PushOutcome? = { _ in .accepted }
     ) {
       for _ in 0..<10 {
-        view.permits = book.permits(of: view)
         view.isTakenOver = takenOver.contains(view.rideID)
-        let decision = decide(view, by: rules, now: now)
+        let decision = decide(view, by: rules, now: now) { book.refuse($0, at: now) }
         let outcomes = decision.pushes.map(outcome)
         for (push, outcome) in zip(decision.pushes, outcomes) where outcome?.mayHaveArrived ?? true
         {
@@ -92,18 +91,23 @@ import TestSupport
     #expect(store.sent.count == 3)
   }
 
-  @Test func `waits for its permit with a reason, and no longer`() throws {
+  @Test func `a decision asks for the permits of its pushes, and settles once`() throws {
     let book = Sample.book([Self.rule(1)])
-    let view = Self.view(0, at: Sample.now)
+    var view = Self.view(0, at: Sample.now, phones: 2)
     let decision = decide(view, by: book, now: Sample.now)
-    #expect(decision.pushes.isEmpty)
-    let settlement = decision.settled([], now: Sample.now) { 0 }
-    #expect(settlement.nextDue == Sample.now)
-    #expect(settlement.entries.map { $0.reason?.code } == [.engine(.awaitsPermit)])
-    let request = try #require(settlement.permits.requests.first)
+    #expect(decision.pushes.count == 2 && decision.permitRequests.count == 1)
+    let request = try #require(decision.permitRequests.first)
     #expect(request.cap == PushCap(count: 1, per: .seconds(600)))
     #expect(request.permit.owner == "c" && request.permit.topic == "news")
     #expect(request.validUntil == Sample.now + .seconds(300))
+    let isAgain = view.answer([request], [])
+    #expect(!isAgain)
+    #expect(decide(view, by: book, now: Sample.now).permitRequests.isEmpty)
+    let isRefused = view.answer([request], [request.permit.id])
+    #expect(isRefused)
+    let refused = decide(view, by: book, now: Sample.now)
+    #expect(refused.pushes.isEmpty && refused.permitRequests.isEmpty)
+    #expect(refused.closed.map { $0.reason?.code } == [.engine(.overCap), .engine(.overCap)])
   }
 
   @Test func `two phones of an owner count once`() {
@@ -161,11 +165,10 @@ import TestSupport
     let book = Sample.book([rule])
     var store = Store()
     var view = Self.view(0, at: Sample.now)
-    let settlement = decide(view, by: book, now: Sample.now).settled([], now: Sample.now) { 0 }
-    view.apply(settlement)
-    store.book.settle(settlement.permits, at: Sample.now)
-    view.ride?.state = "requested"
     var now = Sample.now
+    store.handle(&view, by: book, at: &now) { _ in .refused(Refusal(status: 503)) }
+    view.ride?.state = "requested"
+    now = now + .seconds(10)
     store.handle(&view, by: book, at: &now)
     #expect(store.entries.values.map(\.reason?.code) == [.engine(.leftStates)])
     var next = Self.view(1, at: now)
@@ -219,7 +222,7 @@ import TestSupport
     #expect(store.sent.map(\.entry.rule) == ["capped", "free"])
   }
 
-  @Test func `a newer push with its collapse ID supersedes one that waits for a permit`() {
+  @Test func `a newer push with its collapse ID supersedes one that needs a permit`() {
     let free = Sample.rule("free", on: ["eta_changed"], collapse: "one")
     let book = Sample.book([Self.rule(1, collapse: "one"), free])
     var store = Store()

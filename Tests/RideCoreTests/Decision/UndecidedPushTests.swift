@@ -37,9 +37,10 @@ import Testing
       at seconds: Double, _ outcome: PushOutcome = .accepted, taken: Bool = false
     ) -> Decision {
       let now = Sample.now + .microseconds(Int64(seconds * 1e6))
-      view.permits = book.permits(of: view)
       view.isTakenOver = taken
-      let decision = RideCore.decide(view, by: Sample.book(rules), now: now)
+      let decision = RideCore.decide(view, by: Sample.book(rules), now: now) {
+        book.refuse($0, at: now)
+      }
       let settled = decision.settled(decision.pushes.map { _ in outcome }, now: now) { 0.9 }
       book.settle(settled.permits, at: now)
       for entry in settled.entries { entries[entry.id] = entry }
@@ -70,21 +71,19 @@ import Testing
     #expect(stage.statuses(of: "plain") == [.accepted])
   }
 
-  @Test(arguments: kinds.indices)
+  @Test(arguments: [0, 1])
   func `after a takeover, one that never left is superseded, not uncertain`(kind: Int) {
     var stage = Stage()
     Self.kinds[kind](&stage.rules[1])
     stage.view.events = [RideEvent(id: 1, name: "driver_arrived", at: Sample.now)]
     stage.decide(at: 0)
     #expect(stage.statuses(of: "undecided") == [.pending])
-    // Its permit is refused, or its request was lost.
-    stage.book = PermitBook()
     stage.view.events = [RideEvent(id: 2, name: "eta_changed", at: Sample.now)]
     stage.decide(at: 0.1, taken: true)
     #expect(stage.statuses(of: "undecided") == [.superseded])
   }
 
-  @Test(arguments: kinds.indices)
+  @Test(arguments: [0, 1])
   func `after a takeover, one that is kept back is not doubted`(kind: Int) {
     var stage = Stage()
     Self.kinds[kind](&stage.rules[1])
@@ -93,7 +92,6 @@ import Testing
     stage.decide(at: 2, .refused(Refusal(status: 503, reason: "Shutdown")))
     stage.view.events = [RideEvent(id: 2, name: "driver_arrived", at: Sample.now)]
     stage.decide(at: 2.1)
-    stage.book = PermitBook()
     // The older push waits for its next attempt, and the newer one behind it.
     let decision = stage.decide(at: 2.2, taken: true)
     #expect(decision.waiting.count + decision.postponed.count == 2)
@@ -101,15 +99,13 @@ import Testing
     #expect(doubts == [nil])
   }
 
-  @Test func `after a takeover, one that was due or had its permit is uncertain`() {
-    for kind in [0, 2] {
-      var stage = Stage()
-      Self.kinds[kind](&stage.rules[1])
-      stage.view.events = [RideEvent(id: 1, name: "driver_arrived", at: Sample.now)]
-      stage.decide(at: 0)
-      stage.view.events = [RideEvent(id: 2, name: "eta_changed", at: Sample.now + .seconds(121))]
-      stage.decide(at: 121, taken: true)
-      #expect(stage.statuses(of: "undecided") == [.uncertain])
-    }
+  @Test func `after a takeover, one that was due is uncertain`() {
+    var stage = Stage()
+    Self.kinds[0](&stage.rules[1])
+    stage.view.events = [RideEvent(id: 1, name: "driver_arrived", at: Sample.now)]
+    stage.decide(at: 0)
+    stage.view.events = [RideEvent(id: 2, name: "eta_changed", at: Sample.now + .seconds(121))]
+    stage.decide(at: 121, taken: true)
+    #expect(stage.statuses(of: "undecided") == [.uncertain])
   }
 }
