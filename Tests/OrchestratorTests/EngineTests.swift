@@ -23,10 +23,9 @@ import TestSupport
     _ store: CheckingStore, _ transport: StrictTransport, maximumInFlight: Int = 2000,
     batch: Int = 500, log: Log = Log { _, _, _ in }
   ) throws -> Engine {
-    var settings = EngineSettings()
+    var settings = EngineSettings.patient
     settings.maximumInFlight = maximumInFlight
     settings.batch = batch
-    settings.pollInterval = .milliseconds(20)
     return Engine(
       EngineDependencies(
         store: store, transport: transport, configuration: try configuration(), log: log),
@@ -139,12 +138,10 @@ import TestSupport
         journalled.withLock { $0.append(isOpen) }
         return .accepted
       }
-      var settings = EngineSettings()
-      settings.pollInterval = .milliseconds(20)
       let engine = Engine(
         EngineDependencies(
           store: store, transport: transport, configuration: try Self.cardBook(),
-          log: Log { _, _, _ in }), settings: settings)
+          log: Log { _, _, _ in }), settings: .patient)
       store.state.withLock { $0.journalFailures = failures }
       await Self.run(engine, store) {
         $0.settled.count == 1 || (failures == 99 && $0.journalFailures <= 99 - 6)

@@ -70,8 +70,7 @@ import Testing
     let store = CheckingStore()
     store.state.withLock { $0.refusal = { _ in StoreFailure(.unavailable, "away") } }
     store.emit("a")
-    var settings = EngineSettings()
-    settings.pollInterval = .milliseconds(20)
+    var settings = EngineSettings.patient
     settings.settleLimit = .milliseconds(100)
     settings.haltLimit = .milliseconds(100)
     func engine() throws -> Engine {

@@ -111,7 +111,7 @@ import TestSupport
     async throws
   {
     let store = CheckingStore()
-    let transport = StrictTransport { _ in .unsent(.outdated(left: .seconds(8))) }
+    let transport = StrictTransport { _ in .unsent(.outdated(left: .seconds(1000))) }
     transport.reach(.unreachable)
     let engine = try EngineTests.engine(store, transport)
     async let running: Void = engine.run()

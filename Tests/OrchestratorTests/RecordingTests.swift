@@ -15,7 +15,8 @@ import TestSupport
     let engine = Engine(
       EngineDependencies(
         store: store, transport: StrictTransport(), configuration: try EngineTests.configuration(),
-        log: Log { _, _, _ in }, recording: share.flatMap { RecordSample(text: $0) }))
+        log: Log { _, _, _ in }, recording: share.flatMap { RecordSample(text: $0) }),
+      settings: .patient)
     await EngineTests.run(engine, store) { $0.settled.count == rides }
     return store.state.withLock { $0.recorded }
   }
