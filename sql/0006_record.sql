@@ -1,4 +1,4 @@
--- What sampled rides read, and the outcome, for `ridepulse record`. Contract: docs/record.md; reasons:
+-- What sampled rides read, and the outcome, for `ridepulse record`. Contract: docs/testing-rules.md; reasons:
 -- docs/decisions/0066-recording.md.
 
 -- No key: a settlement writes a pass once, in its own transaction.
