@@ -114,7 +114,7 @@ comment on column ridepulse.agenda.ride_id is 'The ride.';
 comment on column ridepulse.agenda.due_at is
   'When the ride next needs attention; null if only its next event makes it due.';
 comment on column ridepulse.agenda.memo is
-  'What the last decision left for the next one: retries, cards, schedule slots.';
+  'What the last decision left for the next one: what waits, cards, schedule slots.';
 comment on column ridepulse.agenda.node is
   'The claim that holds the ride; null once the ride is released. Its first 18 characters are those '
   'of the node. A settlement of any other claim is refused.';

@@ -44,14 +44,15 @@ create index ledger_unknown_words on ridepulse.ledger (created_at)
 
 comment on table ridepulse.ledger is
   'Outcomes of pushes: one row for each event or slot, rule and phone, and one row without a '
-  'phone if a rule had no recipient.';
+  'phone if a rule had no recipient; and of events that rules emit.';
 comment on column ridepulse.ledger.ride_id is 'The ride.';
 comment on column ridepulse.ledger.apns_id is 'apns-id, the same in every attempt of the push.';
 comment on column ridepulse.ledger.event_id is 'The event''s ID; null for a schedule slot.';
 comment on column ridepulse.ledger.event is 'The event''s name.';
 comment on column ridepulse.ledger.rule is 'The rule''s name.';
 comment on column ridepulse.ledger.app is 'The app of the phone.';
-comment on column ridepulse.ledger.push_type is 'apns-push-type.';
+comment on column ridepulse.ledger.push_type is
+  'apns-push-type; emit or escalation for what is no push.';
 comment on column ridepulse.ledger.status is 'The outcome; docs/sql.md describes each one.';
 comment on column ridepulse.ledger.reason is 'Why the push has this status, as a text for people.';
 comment on column ridepulse.ledger.attempts is 'Number of times the push was sent.';
@@ -116,18 +117,22 @@ comment on function ridepulse.seen(uuid) is
   'one that is unknown, or not known yet, is no error. Errors: 22023 if it is null.';
 
 create view ridepulse.deliveries as
-  select l.ride_id, l.event, l.rule, l.app, l.push_type, l.status, l.reason, l.attempts,
-    case when l.attempts > 0 or l.status = 'pending'
-      and l.reason_code is distinct from 'waiting_for_receipt' then l.apns_id end as apns_id,
+  select case when l.push_type in ('emit', 'escalation') then l.push_type else 'push' end as kind,
+    l.ride_id, l.event, l.rule, l.app,
+    case when l.push_type not in ('emit', 'escalation') then l.push_type end as push_type,
+    l.status, l.reason, l.attempts,
+    case when (l.attempts > 0 or l.status = 'pending')
+      and l.push_type not in ('emit', 'escalation') then l.apns_id end as apns_id,
     l.collapse_id, l.created_at, l.finished_at, l.token_suffix,
     (select r.seen_at from ridepulse.receipts r where r.apns_id = l.apns_id) as seen_at,
     l.apns_unique_id
   from ridepulse.ledger l;
 
 comment on view ridepulse.deliveries is
-  'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent, and while an '
-  'escalation waits for a receipt; seen_at is null unless the app reported the push; apns_unique_id is '
-  'that of Apple''s Push Notifications Console, null unless APNs sent one.';
+  'Outcomes of pushes, and of events that rules emit, for people and backends. kind is push, emit or '
+  'escalation; push_type and apns_id are null unless it is push. apns_id is null if nothing was sent; '
+  'seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push '
+  'Notifications Console, null unless APNs sent one.';
 
 create table ridepulse.revisions (
   id         integer primary key,

@@ -111,7 +111,7 @@ comment on function ridepulse.deliveries_cursor(timestamptz) is
 -- commit can place one before the cursor.
 create function ridepulse.deliveries_after(cursor text default null, max integer default 1000)
 returns table (
-  next text, ride_id text, event text, rule text, app text, push_type text, status text,
+  next text, kind text, ride_id text, event text, rule text, app text, push_type text, status text,
   reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamptz,
   finished_at timestamptz, token_suffix text, seen_at timestamptz, apns_unique_id text
 )
@@ -154,8 +154,11 @@ begin
     end if;
   end if;
   return query
-    select place || '.' || l.settled_xid || '.' || l.apns_id, l.ride_id, l.event, l.rule, l.app,
-      l.push_type, l.status, l.reason, l.attempts,
+    select place || '.' || l.settled_xid || '.' || l.apns_id,
+      case when l.push_type in ('emit', 'escalation') then l.push_type else 'push' end,
+      l.ride_id, l.event, l.rule, l.app,
+      case when l.push_type not in ('emit', 'escalation') then l.push_type end,
+      l.status, l.reason, l.attempts,
       case when l.attempts > 0 then l.apns_id end, l.collapse_id, l.created_at, l.finished_at,
       l.token_suffix,
       (select r.seen_at from ridepulse.receipts r where r.apns_id = l.apns_id), l.apns_unique_id

@@ -135,11 +135,11 @@ begin
       'cards', nullif(result -> 'cards', '{}'), 'slots', result -> 'slots', 'data', '[]'::jsonb));
     return case when kept ? 'cards' then ridepulse.scrub(kept, person.owner_id, person.keys) end;
   end if;
-  if memo ? 'retries' then
+  if memo ? 'waiting' then
     select coalesce(jsonb_agg(r.value order by r.place), '[]') into kept
-    from jsonb_array_elements(memo -> 'retries') with ordinality r (value, place)
+    from jsonb_array_elements(memo -> 'waiting') with ordinality r (value, place)
     where not ridepulse.is_push_to(person, r.value -> 'entry');
-    result := jsonb_set(result, '{retries}', kept);
+    result := jsonb_set(result, '{waiting}', kept);
   end if;
   -- Tokens and their starts in turn.
   if memo ? 'starts' then

@@ -113,7 +113,7 @@ extension Engine {
   /// Logs each state and event that no rule file declares, once for a configuration.
   private func logUnknownWords(_ decisions: [(RideClaim, Decision)]) {
     for (claim, decision) in decisions {
-      for entry in decision.closed where entry.rule.isEmpty {
+      for entry in decision.ended where entry.rule.isEmpty {
         let word = entry.event.name
         let isNew = state.withLock { state in
           state.unknownWords.count < Self.loggedWords && state.unknownWords.insert(word).inserted

@@ -238,7 +238,7 @@ import TestSupport
     await Self.run(engine, store) { $0.holders.count == 1 }
     let state = store.state.withLock { $0 }
     #expect(state.holders.isEmpty)
-    #expect(state.memos["a"]?.retries.map(\.entry.attempts) == [0])
+    #expect(state.memos["a"]?.waiting.map(\.entry.attempts) == [0])
     // The next engine sends it, under the same ID. The engine's time went on, the store's did not.
     store.advance(by: .seconds(200))
     let next = StrictTransport()

@@ -20,7 +20,7 @@ import Testing
   {
     _ = try await Migrations.apply(session: session)
     let names =
-      "ride_id, event, rule, app, push_type, status, reason, attempts, apns_id, collapse_id, "
+      "kind, ride_id, event, rule, app, push_type, status, reason, attempts, apns_id, collapse_id, "
       + "created_at, finished_at, token_suffix, seen_at, apns_unique_id"
     #expect(try await session.value(Self.columns) == names)
     let returned = """

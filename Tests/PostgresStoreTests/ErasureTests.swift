@@ -37,28 +37,28 @@ import TestSupport
 
   @Test func `R78: memos lose a person's pushes, and are read as before`() async throws {
     // The files are memos as the engine writes them: owner c, phone 11, card 21, start token 31.
-    for name in ["memo-retry", "memo-card", "memo-start", "memo-slot", "memo-part"] {
+    for name in ["memo-waiting", "memo-card", "memo-start", "memo-slot", "memo-part"] {
       let text = try golden(name)
       let before = try Memo(storedText: text)
       #expect(try await scrubbed(text, owner: "nobody", app: nil) == before, "\(name)")
       let after = try #require(
         try await scrubbed(
           text, owner: "c", app: nil, phones: "{11}", starts: "{31}", cards: "{21}"), "\(name)")
-      #expect(after.retries.isEmpty && after.starts.isEmpty, "\(name)")
+      #expect(after.waiting.isEmpty && after.starts.isEmpty, "\(name)")
       #expect(after.cards[.activity(21)] == nil && after.slots == before.slots, "\(name)")
       #expect(after.cards[.channel(3)] == before.cards[.channel(3)], "\(name)")
     }
   }
 
   @Test func `R78: pushes to other people stay, without the person in their texts`() async throws {
-    var other = try Memo(storedText: try golden("memo-retry"))
-    other.retries[0].entry.owner = "d"
-    other.retries[0].entry.phone = 12
-    other.retries[0].entry.startToken = nil
-    other.retries[0].entry.event.data = #"{"by": "c"}"#
+    var other = try Memo(storedText: try golden("memo-waiting"))
+    other.waiting[0].entry.owner = "d"
+    other.waiting[0].entry.phone = 12
+    other.waiting[0].entry.startToken = nil
+    other.waiting[0].entry.event.data = #"{"by": "c"}"#
     let text = other.storedText
     let memo = try #require(try await scrubbed(text, owner: "c", app: nil, phones: "{11}"))
-    let retry = try #require(memo.retries.first)
+    let retry = try #require(memo.waiting.first)
     #expect(retry.entry.owner == "d")
     #expect(retry.entry.event.data.contains("(erased)"))
     #expect(retry.image?.customer == "(erased)" && retry.image?.driver == "d")
@@ -70,7 +70,7 @@ import TestSupport
     let left = try await scrubbed(cards, owner: "c", app: nil, cards: "{21}", isGone: true)
     #expect(left?.cards.keys.map(\.rawValue) == ["channel 3"])
     #expect(
-      try await scrubbed(try golden("memo-retry"), owner: "c", app: nil, isGone: true) == nil)
+      try await scrubbed(try golden("memo-waiting"), owner: "c", app: nil, isGone: true) == nil)
   }
 
   /// A value, the app of the erasure, and the value without `u1`.

@@ -141,11 +141,11 @@ import Testing
     try await handle()
     try await session.script("select ridepulse.emit('offer', 'r')")
     try await handle()
-    #expect(try await session.value("select memo::text ~ 'awaited' from ridepulse.agenda") == "t")
+    #expect(try await session.value("select memo::text ~ 'receipt' from ridepulse.agenda") == "t")
     try await session.script("select ridepulse.forget('d')")
     #expect(
       try await session.value(
-        "select coalesce(memo::text ~ 'awaited', false) from ridepulse.agenda")
+        "select coalesce(memo::text ~ 'receipt', false) from ridepulse.agenda")
         == "f")
   }
 }

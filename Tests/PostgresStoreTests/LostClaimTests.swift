@@ -161,7 +161,7 @@ import Testing
     try await insert(1...1)
     _ = try await claim()
     try await endLeases()
-    try await session.script("update ridepulse.agenda set memo = '{\"retries\": \"none\"}'")
+    try await session.script("update ridepulse.agenda set memo = '{\"waiting\": \"none\"}'")
     for _ in 1...3 {
       #expect(try await claim().hasLostClaims)
       #expect(try await store.claimLost().rides.isEmpty)

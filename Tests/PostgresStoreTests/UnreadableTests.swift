@@ -54,8 +54,8 @@ import Testing
       select id, 'e', case id when 'data' then \(Self.large) else '{}' end
       from unnest(array['memo', 'data', 'good', 'slots']) id;
       insert into ridepulse.agenda (ride_id, memo, fence, leased_until) values
-        ('memo', '{"retries": "none"}', 0, '-infinity'),
-        ('once', '{"retries": "none"}', 0, '-infinity'),
+        ('memo', '{"waiting": "none"}', 0, '-infinity'),
+        ('once', '{"waiting": "none"}', 0, '-infinity'),
         ('slots', '{"slots": {"r": "1 2 x -"}}', 0, '-infinity')
       """)
     #expect(try await claim() == ["good"])

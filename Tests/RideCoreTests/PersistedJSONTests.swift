@@ -30,16 +30,16 @@ import TestSupport
     return entry
   }
 
-  private static var retries: Memo {
-    var pending = PendingPush(
-      entry: entry, due: now + .seconds(5),
-      image: RideImage(
-        state: "driver_arrived", customer: "c", driver: "d", pickupAt: now,
-        timeZone: "Europe/Berlin", attributes: #"{"plate": "B-RP 1"}"#))
-    pending.waitsForCard = true
-    pending.awaited = [PushID(of: "awaited")]
+  private static var waiting: Memo {
+    let image = RideImage(
+      state: "driver_arrived", customer: "c", driver: "d", pickupAt: now,
+      timeZone: "Europe/Berlin", attributes: #"{"plate": "B-RP 1"}"#)
+    let waits: [Wait] = [
+      .retry(at: now + .seconds(5)), .until(now), .quiet(until: now), .behind(until: now),
+      .card(at: now), .receipt(until: now, of: [PushID(of: "awaited")]),
+    ]
     var memo = Memo()
-    memo.retries = [pending]
+    memo.waiting = waits.map { WaitingItem(entry: entry, wait: $0, image: image) }
     return memo
   }
 
@@ -135,7 +135,7 @@ import TestSupport
   }
 
   @Test("A push that waits for an attempt") func retry() throws {
-    try expectGolden(Self.retries, "memo-retry")
+    try expectGolden(Self.waiting, "memo-waiting")
   }
 
   @Test("The progress of a schedule rule") func slot() throws {

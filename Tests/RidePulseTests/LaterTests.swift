@@ -92,7 +92,7 @@ import TestSupport
           """
           select rule, status, reason, reason_code, count(*) from ridepulse.ledger
           where rule = 'relay' group by 1, 2, 3, 4
-          """) == [["relay", "suppressed", "emitted pong", "emitted", "\(rides * 5)"]])
+          """) == [["relay", "accepted", "emitted pong", "emitted", "\(rides * 5)"]])
       let told = try await stage.value(
         "select count(distinct event_id) from ridepulse.ledger where rule = 'pong'")
       #expect(told == "\(rides * 5)")
@@ -164,11 +164,14 @@ import TestSupport
         is: "accepted pending")
       let rows = try await stage.rows(
         """
-        select status, apns_id, reason like 'waits for a receipt: emits offer_unseen unless seen by %'
+        select kind, status, apns_id, push_type, reason like 'waits for a receipt: emits offer_unseen unless seen by %'
         from ridepulse.deliveries where rule = 'offer' order by 1
         """)
-      let push = try #require(rows.first.flatMap { $0[1] })
-      #expect(rows == [["accepted", push, nil], ["pending", nil, "t"]])
+      let push = try #require(rows.last.flatMap { $0[2] })
+      #expect(
+        rows == [
+          ["escalation", "pending", nil, nil, "t"], ["push", "accepted", push, "alert", nil],
+        ])
       let explained = try api.get("/v1/rides/r1/explain")
       #expect(explained.text.contains(push), "\(explained.text)")
       let escalation = try #require(

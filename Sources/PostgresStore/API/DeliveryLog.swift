@@ -23,9 +23,11 @@ package struct DeliveryQuery: Hashable, Sendable {
 
 /// A verdict, with the columns of the view `ridepulse.deliveries`.
 package struct Delivery: Hashable, Sendable {
+  /// What it is: `push`, `emit` or `escalation`.
+  package var kind: String
   package var rideID: RideID
-  package var event, rule, app, pushType, status: String
-  package var reason, id, collapseID, tokenSuffix, uniqueID: String?
+  package var event, rule, app, status: String
+  package var pushType, reason, id, collapseID, tokenSuffix, uniqueID: String?
   package var attempts: Int64
   package var createdAt, finishedAt, seenAt: Timestamp?
 }
@@ -84,6 +86,7 @@ private struct Verdict: SelectedRecord {
 
 extension Delivery: SelectedRecord {
   init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    kind = try columns.next("kind")
     rideID = try columns.next("ride_id")
     event = try columns.next("event")
     rule = try columns.next("rule")

@@ -70,8 +70,8 @@ struct ClaimReader {
   /// Phones that memos name, which may belong to owners that the ride no longer names.
   var phonesInMemos: [TokenInMemo] {
     zip(claims, memos).flatMap { claim, memo in
-      memo.retries.compactMap { retry in
-        retry.entry.phone.map { TokenInMemo(ride: claim.rideID, id: $0) }
+      memo.waiting.compactMap { item in
+        item.entry.phone.map { TokenInMemo(ride: claim.rideID, id: $0) }
       }
     }
   }
@@ -79,15 +79,15 @@ struct ClaimReader {
   /// Pushes that escalations await.
   var awaitedPushes: [(ride: RideID, push: PushID)] {
     zip(claims, memos).flatMap { claim, memo in
-      memo.retries.flatMap { retry in (retry.awaited ?? []).map { (claim.rideID, $0) } }
+      memo.waiting.flatMap { item in (item.wait.awaited ?? []).map { (claim.rideID, $0) } }
     }
   }
 
   /// Start tokens of cards whose start is retried.
   var startsInMemos: [TokenInMemo] {
     zip(claims, memos).flatMap { claim, memo in
-      memo.retries.compactMap { retry in
-        retry.entry.startToken.map { TokenInMemo(ride: claim.rideID, id: $0) }
+      memo.waiting.compactMap { item in
+        item.entry.startToken.map { TokenInMemo(ride: claim.rideID, id: $0) }
       }
     }
   }

@@ -15,7 +15,7 @@ package struct LedgerRow: Hashable, Sendable {
   package var occurredAt: Timestamp
   package var rule: String
   package var app: String
-  /// `apns-push-type`.
+  /// `apns-push-type`; of what is no push, its kind.
   package var pushType: String
   /// What it does to a card: `start`, `update` or `end`.
   package var cardEvent: String?
@@ -47,6 +47,10 @@ package struct LedgerRow: Hashable, Sendable {
   package var seenAt: Timestamp?
   /// `Revision.id` of the rules and the program that decided the status; nil if not recorded.
   package var decidedBy: Int32?
+}
+
+extension LedgerRow {
+  package var kind: LedgerEntry.Kind { LedgerEntry.Kind(rawValue: pushType) ?? .push }
 }
 
 extension LedgerRow: SelectedRecord {

@@ -50,7 +50,7 @@ enum SettleRows {
       .text("event") { $0.value.event.name },
       .integer("occurred_at") { $0.value.event.at.microseconds },
       .text("rule") { $0.value.rule }, .text("app") { $0.value.app.rawValue },
-      .text("push_type") { $0.value.pushType.rawValue },
+      .text("push_type") { $0.value.typeName },
       .text("card_event") { $0.value.cardEvent?.rawValue },
       .text("status") { $0.value.status.rawValue }, .text("reason") { $0.value.reason?.text },
       .text("reason_code") { $0.value.reason?.code.word },

@@ -76,7 +76,7 @@ enum SettleStatements {
     select a.ride_id, a.fence, a.node, s.memo, s.revision,
                 case when s.has_moved then now() else \(SQLTime.timestamp("s.next_due")) end as next_due,
                 s.is_over and not s.has_moved as is_over,
-                $2::boolean or coalesce(a.memo ? 'retries', false) as may_have_rows
+                $2::boolean or coalesce(a.memo ? 'waiting', false) as may_have_rows
               from settled s join ridepulse.agenda a
                 on a.ride_id || '' = s.ride_id and a.fence = s.fence and a.node = s.node
               where \(condition)

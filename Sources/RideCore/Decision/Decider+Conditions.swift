@@ -1,6 +1,8 @@
-// Conditions: `if`, `remember` and `last`.
+// Conditions: `if`, `remember` and `last`; `while` and `if` are decided again for whatever leaves late.
 
+import Base
 import CEL
+
 extension Decider {
   /// Returns why a rule's `if` withholds a push; nil if it does not, or if there is none.
   ///
@@ -67,14 +69,13 @@ extension Decider {
         return false
       }
     }
-    close(entry, .suppressed, reason)
+    block(entry, reason)
     return false
   }
 
-  /// The number of pushes that this decision sends, keeps or leaves to a card: what reaches people.
-  var livePushes: Int {
-    decision.pushes.count + decision.held.count + decision.postponed.count + alertsOnCards
-  }
+  /// The number of pushes that this decision sends, leaves to a later one or to a card: what reaches
+  /// people.
+  var livePushes: Int { decision.pushes.count + liveItems }
 
   /// Remembers the attributes that a rule's `if` will read as `last`.
   mutating func remember(_ rule: CompiledRule, _ context: TemplateContext) {
@@ -102,5 +103,88 @@ extension Decider {
     decision.settlement.memo.conditions = conditions.filter { name, memo in
       !memo.isEmpty && configuration.rules.rule(named: name)?.condition != nil
     }
+  }
+
+  /// Returns whether a push or an event that waited may still leave; closes its entry if not.
+  ///
+  /// Whatever waited passes here, whatever it waited for. The ride's row and the time are those of now, the event
+  /// and what the rule remembered are those of the firing.
+  ///
+  /// - Parameter phone: the push's phone; nil if there is none.
+  mutating func mayStillLeave(_ item: WaitingItem, _ phone: Phone?) -> Bool {
+    var entry = item.entry
+    // Cards render the present state, raw pushes have no rule, and a push without its phone ends for
+    // that reason.
+    guard entry.startToken == nil, !InternalEvent.isRaw(entry.event.name),
+      entry.phone == nil || phone != nil,
+      let rule = configuration.rules.rule(named: entry.rule), let context = context(entry.event),
+      let reason = rule.leftStates(context.ride.state) ?? failure(of: rule, item, context, phone)
+    else { return true }
+    if decision.view.isTakenOver, entry.recipient != nil, !isKept(item) {
+      entry.doubt = entry.doubt ?? .takenOver
+    }
+    block(entry, reason)
+    return false
+  }
+
+  /// Keeps what `if` reads as `last` in this firing, for pushes of it that leave later.
+  ///
+  /// All phones of a firing share it: by the time that the last one is reached, the rule may have
+  /// remembered the firing for the others.
+  mutating func keepMemory(of rule: CompiledRule, _ event: RideEvent, last: String?) {
+    guard rule.condition?.readsLast == true else { return }
+    let key = RuleFiring(rule.name, event).key
+    decision.fired[key] = decision.fired[key] ?? last ?? "null"
+  }
+
+  /// Returns why the `if` of a rule withholds what waited; nil if it does not.
+  private mutating func failure(
+    of rule: CompiledRule, _ item: WaitingItem, _ context: TemplateContext, _ phone: Phone?
+  ) -> LedgerReason? {
+    guard let condition = rule.condition else { return nil }
+    // An escalation is about all phones of its owner.
+    if condition.readsPhone, phone == nil, rule.emittedEvent == nil { return nil }
+    let phone = condition.readsPhone ? phone : nil
+    let entry = item.entry
+    if isFirstDecision(item, rule) {
+      let last = decision.view.memo.conditions[rule.name]?.last
+      keepMemory(of: rule, entry.event, last: last)
+      let known = decision.fired[RuleFiring(rule.name, entry.event).key]
+      return firstCondition(rule, context, phone, last: known)
+    }
+    let last = decision.fired[RuleFiring(rule.name, entry.event).key]
+    // The memo had no room for it.
+    if condition.readsLast, last == nil { return nil }
+    guard let reason = self.condition(rule, context, phone, last: last) else { return nil }
+    return reason.code == .engine(.conditionFalse) ? .becameFalse(condition) : reason
+  }
+
+  /// Returns whether `if` has not been decided in this firing: it is when `wait` is over.
+  private func isFirstDecision(_ item: WaitingItem, _ rule: CompiledRule) -> Bool {
+    if item.wait.isFirst { return true }
+    return item.wait.awaited?.isEmpty == true && rule.wait != nil
+  }
+}
+
+extension Settlement {
+  /// Keeps what the rules of waiting pushes remembered when they fired, as far as the memo has room.
+  mutating func keepMemories(_ fired: [String: String]) {
+    if fired.isEmpty { return }
+    var room = MemoBudget.memories
+    for item in memo.waiting {
+      let key = RuleFiring(item.entry.rule, item.entry.event).key
+      guard let memory = fired[key], memo.fired[key] == nil else { continue }
+      room -= key.utf8.count + memory.utf8.count
+      if room < 0 { return }
+      memo.fired[key] = memory
+    }
+  }
+}
+
+extension LedgerReason {
+  /// `if` was true when the rule fired, and is false now that the push could leave.
+  static func becameFalse(_ condition: Condition) -> LedgerReason {
+    LedgerReason(
+      .conditionFalse, "if became false before it was sent: \(condition.text)".brief(bytes: 300))
   }
 }

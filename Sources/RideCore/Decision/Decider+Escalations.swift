@@ -4,7 +4,7 @@ import Base
 extension Decider {
   /// Opens the escalation of one firing to one owner; a later part of the pass adds its pushes.
   ///
-  /// It waits among the retries, where a ride's memo, its due time and `ridepulse.forget` find it.
+  /// It waits in the memo, where the ride's due time and `ridepulse.forget` find it.
   mutating func openEscalation(
     _ rule: CompiledRule, _ event: RideEvent, of owner: OwnerID, in app: App,
     awaiting pushes: [PushID]
@@ -12,39 +12,37 @@ extension Decider {
     guard let escalation = rule.escalation else { return }
     var entry = draft(rule, event, app)
     entry.id = pushID(rule, event, "escalation to \(owner.text)", app)
+    entry.kind = .escalation
     if !isFirstPart,
-      let index = decision.view.memo.retries.firstIndex(where: { $0.entry.id == entry.id })
+      let index = decision.view.memo.waiting.firstIndex(where: { $0.entry.id == entry.id })
     {
-      decision.view.memo.retries[index].awaited?.append(contentsOf: pushes)
+      decision.view.memo.waiting[index].wait.await(pushes)
       return
     }
     let due = event.at + (rule.wait ?? .zero) + escalation.limit
     entry.owner = owner
-    entry.reason = LedgerReason(
-      .waitingForReceipt,
-      "waits for a receipt: emits \(escalation.event) unless seen by \(CivilTime.iso(due))")
-    var pending = PendingPush(entry: entry, due: due)
-    pending.awaited = pushes
-    decision.postponed.append(pending)
+    wait(
+      entry, .receipt(until: due, of: pushes),
+      LedgerReason(
+        .waitingForReceipt,
+        "waits for a receipt: emits \(escalation.event) unless seen by \(CivilTime.iso(due))"))
   }
 
   /// Follows the escalations that earlier decisions opened: one ends when it is due, or when all
-  /// pushes that it awaits were declined.
-  ///
-  /// It comes after all pushes, because what they wait for and their escalation may be due together.
+  /// pushes that it awaits were blocked.
   mutating func followEscalations() {
-    let open = decision.view.memo.retries.filter { $0.awaited != nil }
+    let open = decision.view.memo.waiting.filter { $0.wait.awaited != nil }
     if open.isEmpty { return }
-    let declined = decision.closed.declined
+    let blocked = decision.blocked
     var ended = 0
-    for var pending in EventOrder.sorted(open, event: \.entry.event) {
-      if let reason = pending.removeDeclined(declined) {
-        close(pending.entry, .suppressed, .nothingToSee(reason))
-      } else if isWithheld(pending) || ended >= OpenPart.size {
-        decision.waiting.append(pending)
+    for var item in EventOrder.sorted(open, event: \.entry.event) {
+      if let reason = item.wait.remove(blocked) {
+        close(item.entry, .suppressed, .nothingToSee(reason))
+      } else if isKept(item) || ended >= OpenPart.size {
+        keep(item)
       } else {
         ended += 1
-        escalate(pending)
+        escalate(item)
       }
     }
   }
@@ -54,16 +52,16 @@ extension Decider {
   ///
   /// A receipt counts until this is decided, not only until it was due: who has seen the push
   /// meanwhile needs no escalation.
-  private mutating func escalate(_ pending: PendingPush) {
-    let (entry, pushes) = (pending.entry, pending.awaited ?? [])
+  private mutating func escalate(_ item: WaitingItem) {
+    let (entry, pushes) = (item.entry, item.wait.awaited ?? [])
     guard let rule = configuration.rules.rule(named: entry.rule), let escalation = rule.escalation,
       let owner = entry.owner
     else { return close(entry, .suppressed, .ruleGone) }
     if pushes.contains(where: decision.view.seen.contains) {
-      return close(entry, .suppressed, LedgerReason(.seen, "seen in time"))
+      return close(entry, .accepted, LedgerReason(.seen, "seen in time"))
     }
     if context(entry.event) == nil { return close(entry, .suppressed, .rideNotFound) }
-    if !mayStillLeave(pending, nil) { return }
+    if !mayStillLeave(item, nil) { return }
     let validUntil = entry.event.at + rule.validity
     if now >= validUntil { return close(entry, .expired, .validUntil(validUntil)) }
     let event = EmittedEvent(
@@ -86,53 +84,52 @@ extension Decider {
   }
 }
 
-extension PendingPush {
-  /// Removes declined pushes from those that an escalation awaits; returns the reason if it then
-  /// awaits none.
+extension Wait {
+  /// Adds pushes to those that an escalation awaits.
+  fileprivate mutating func await(_ more: [PushID]) {
+    guard case .receipt(let due, let pushes) = self else { return }
+    self = .receipt(until: due, of: pushes + more)
+  }
+
+  /// Removes blocked pushes from those that an escalation awaits; returns the reason if it then awaits
+  /// none.
   ///
   /// One that never awaited a push is for an owner without a phone, and stays.
-  mutating func removeDeclined(_ declined: [PushID: LedgerReason]) -> LedgerReason? {
-    guard !declined.isEmpty, let awaited else { return nil }
-    let left = awaited.filter { declined[$0] == nil }
-    self.awaited = left
-    return left.isEmpty ? awaited.lazy.compactMap { declined[$0] }.first : nil
+  fileprivate mutating func remove(_ blocked: [PushID: LedgerReason]) -> LedgerReason? {
+    guard !blocked.isEmpty, case .receipt(let due, let pushes) = self else { return nil }
+    let left = pushes.filter { blocked[$0] == nil }
+    self = .receipt(until: due, of: left)
+    return left.isEmpty ? pushes.lazy.compactMap { blocked[$0] }.first : nil
   }
 }
 
-extension LedgerEntry {
-  /// Whether the push was kept from its owner on purpose, so that there is nothing to see.
-  var isDeclined: Bool { status == .suppressed && reason?.code.declines == true }
-}
-
-extension [LedgerEntry] {
-  /// The reasons of the declined pushes.
-  var declined: [PushID: LedgerReason] {
-    reduce(into: [:]) { reasons, entry in
-      if entry.isDeclined { reasons[entry.id] = entry.reason }
+extension Decision {
+  /// The reasons of the pushes that are kept from their owners on purpose.
+  fileprivate var blocked: [PushID: LedgerReason] {
+    items.reduce(into: [:]) { reasons, item in
+      if item.fate == .blocked { reasons[item.entry.id] = item.entry.reason }
     }
   }
 }
 
 extension Settlement {
-  /// Ends the escalations of alerts that cards show in their place, because no app reports those as
-  /// seen.
-  ///
-  /// - Parameter alerts: the alerts that were held for the outcomes of the cards' pushes.
-  mutating func endEscalations(of alerts: [HeldAlert]) {
-    if alerts.isEmpty || !memo.retries.contains(where: { $0.awaited != nil }) { return }
-    let held = Set(alerts.map(\.entry.id))
-    let declined = entries.filter { held.contains($0.id) }.declined
-    var kept: [PendingPush] = []
-    for var pending in memo.retries {
-      guard let reason = pending.removeDeclined(declined) else {
-        kept.append(pending)
+  /// Ends the escalations of alerts that cards have shown in their place, because no app reports
+  /// those as seen.
+  mutating func endEscalations(of shown: [LedgerEntry]) {
+    if shown.isEmpty || !memo.waiting.contains(where: { $0.wait.awaited != nil }) { return }
+    let blocked = Dictionary(
+      shown.map { ($0.id, $0.reason ?? .coveredByCard) }, uniquingKeysWith: { first, _ in first })
+    var kept: [WaitingItem] = []
+    for var item in memo.waiting {
+      guard let reason = item.wait.remove(blocked) else {
+        kept.append(item)
         continue
       }
-      pending.entry.end(.suppressed, .nothingToSee(reason))
-      entries.removeAll { $0.id == pending.entry.id }
-      entries.append(pending.entry)
+      item.entry.end(.suppressed, .nothingToSee(reason))
+      entries.removeAll { $0.id == item.entry.id }
+      entries.append(item.entry)
     }
-    memo.retries = kept
+    memo.waiting = kept
   }
 }
 
@@ -140,19 +137,5 @@ extension LedgerReason {
   /// Why an escalation ends before it is due, with the code of the push.
   static func nothingToSee(_ reason: LedgerReason) -> LedgerReason {
     LedgerReason(reason.code, "nothing to be seen: \(reason.text)".brief(bytes: 300))
-  }
-}
-
-extension LedgerReason.Code {
-  /// Whether a push with this reason is kept from its owner on purpose: by its rule, the owner's
-  /// wish, or a card that shows it.
-  var declines: Bool {
-    switch self {
-    case .engine(.leftStates), .engine(.conditionFalse), .engine(.conditionError),
-      .engine(.recentContact), .engine(.optedOut), .engine(.notInSample), .engine(.quietHours),
-      .engine(.overCap), .engine(.coveredByCard):
-      true
-    default: false
-    }
   }
 }

@@ -99,26 +99,26 @@ extension Decider {
     let rule = firing.rule
     if let waitsUntil = firing.waitsUntil {
       planner.setCollapseID(of: &entry)
-      withhold(entry, until: waitsUntil, image)
+      wait(entry, .until(waitsUntil), .waiting(until: waitsUntil), image: image)
       return true
     }
     if firing.leftStates == nil, !isAdmitted(rule, firing.context, entry, phone) { return false }
     if let reason = firing.leftStates ?? exclusion(of: phone.ownerID, in: phone.app, by: rule)
       ?? contact(rule, phone)
     {
-      close(entry, .suppressed, reason)
+      block(entry, reason)
       return false
     }
-    let closed = decision.closed.count
+    let decided = decision.items.count
     let cards = cards(showing: entry.event, on: phone, insteadOf: rule)
     let starts = cards.isEmpty && rule.yieldsToCard ? starts(on: phone) : []
     if cards.isEmpty, starts.isEmpty {
       plan(&planner, entry, phone)
     } else {
       planner.setCollapseID(of: &entry)
-      hold(entry, cards, starts, by: rule)
+      cover(entry, Cover(cards: cards, starts: starts, yieldsToCard: rule.yieldsToCard))
     }
-    return !decision.closed.dropFirst(closed).contains(where: \.isDeclined)
+    return !decision.items.dropFirst(decided).contains { $0.fate == .blocked }
   }
 
   /// Returns the planner of a rule's pushes, whose texts show a former row if there is an image of it.
@@ -150,5 +150,15 @@ extension Decider {
   private mutating func hasPhone(_ owner: OwnerID, _ app: App, _ isFurther: Bool) -> Bool {
     if isFurther { return count(of: PhoneOwner(app, owner)) > 0 }
     return decision.view.phones.contains { $0.app == app && $0.ownerID == owner }
+  }
+
+  /// Returns when the `wait` of a rule after an event is over; nil if it has none, or if it is over.
+  ///
+  /// All parts of a pass use the time of the first part: a firing waits for all of its phones, or for
+  /// none.
+  func wait(of rule: CompiledRule, after event: RideEvent) -> Timestamp? {
+    guard let wait = rule.wait else { return nil }
+    let due = event.at + wait
+    return due > decision.view.memo.part?.startedAt ?? now ? due : nil
   }
 }

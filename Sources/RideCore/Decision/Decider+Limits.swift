@@ -28,16 +28,17 @@ extension Decider {
     guard let end = quiet.end(at: now, in: clock.zone) else { return false }
     let hours = "quiet hours \(quiet.from.text) to \(quiet.to.text) \(clock.name)"
     switch quiet.action {
-    case .drop: close(entry, .suppressed, LedgerReason(.quietHours, hours))
+    case .drop: block(entry, LedgerReason(.quietHours, hours))
     case .hold where end >= push.validUntil:
-      close(
-        entry, .suppressed,
+      block(
+        entry,
         LedgerReason(
           .quietHours,
           "\(hours) end at \(CivilTime.iso(end)), valid until \(CivilTime.iso(push.validUntil))"))
     case .hold:
-      postpone(
-        push, until: end, LedgerReason(.quietHours, "\(hours), held until \(CivilTime.iso(end))"))
+      wait(
+        push, .quiet(until: end),
+        LedgerReason(.quietHours, "\(hours), held until \(CivilTime.iso(end))"))
     }
     return true
   }
@@ -48,7 +49,7 @@ extension Decider {
       let standing = decision.view.permits[permit.id]
       if let cap = rule.limits?.cap {
         if standing == .refused {
-          return close(entry, .suppressed, .overCap(cap, of: permit.topic))
+          return block(entry, .overCap(cap, of: permit.topic))
         }
         let isKnown =
           standing != nil || decision.permitRequests.contains { $0.permit.id == permit.id }
@@ -71,22 +72,6 @@ extension Decider {
     else { return nil }
     return Permit(id: id, app: entry.app, owner: owner, topic: topic, window: window)
   }
-
-  /// Closes pushes that quiet hours hold back, and whose place a newer one takes.
-  mutating func supersedeHeld() {
-    if !decision.postponed.contains(where: isWithheld) { return }
-    var places = self.places
-    for pending in decision.postponed { places.add(pending.entry) }
-    let postponed = decision.postponed
-    decision.postponed = []
-    for pending in postponed {
-      if isWithheld(pending), let newer = places.successor(of: pending.entry) {
-        supersede(pending, by: newer)
-      } else {
-        decision.postponed.append(pending)
-      }
-    }
-  }
 }
 
 extension LedgerReason {
@@ -106,7 +91,7 @@ extension LedgerReason {
 
 extension Decision {
   /// Returns the outcomes of the permits that this decision's pushes used, or had before.
-  func permitOutcomes(_ outcomes: [PushOutcome], waiting: [PendingPush]) -> [PermitOutcome] {
+  func permitOutcomes(_ outcomes: [PushOutcome], waiting: [WaitingItem]) -> [PermitOutcome] {
     if permits.isEmpty, formerPermits.isEmpty { return [] }
     let open = Set(waiting.compactMap { $0.entry.permitID(of: view.rideID) })
     var sent: Set<PushID> = []

@@ -42,25 +42,23 @@ extension Decider {
           .phoneQuarantined,
           "the phone is in quarantine: APNs refused its token \(problem.refusals) times in a row"))
     } else if let quiet = problem.quiet, quiet > now {
-      postpone(push, until: quiet, .tooManyRequests)
+      wait(push, .retry(at: quiet), .tooManyRequests)
     } else if entry.reason?.code == .badDeviceToken, phone.environment == nil, problem.isProbed {
       close(entry, .rejected, .badDeviceToken)
     } else if entry.reason?.code == .badDeviceToken, phone.environment == nil,
       problem.probe != nil, !phone.isProbed(by: entry)
     {
       // Another push is trying the other environment for this phone.
-      postpone(push, until: now + .seconds(1), .badDeviceToken)
+      wait(push, .retry(at: now + .seconds(1)), .badDeviceToken)
     } else {
       send(push, entry, by: rule)
     }
   }
 
-  mutating func postpone(_ push: PlannedPush, until due: Timestamp, _ reason: LedgerReason) {
-    var entry = push.entry
-    if due >= push.validUntil { return close(entry, .expired, reason) }
-    entry.status = .pending
-    entry.reason = reason
-    decision.postponed.append(PendingPush(entry: entry, due: due, image: push.image))
+  /// Leaves a push for a later decision, if it is still valid then.
+  mutating func wait(_ push: PlannedPush, _ wait: Wait, _ reason: LedgerReason) {
+    if wait.due >= push.validUntil { return close(push.entry, .expired, reason) }
+    self.wait(push.entry, wait, reason, image: push.image)
   }
 }
 

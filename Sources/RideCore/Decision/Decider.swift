@@ -34,8 +34,10 @@ struct Decider {
   var decision: Decision
   /// Cards that are sent nothing now, which can't show an alert either.
   var suppressedCards: Set<CardTarget> = []
-  /// How many alerts are left to cards that already show the ride's state.
-  var alertsOnCards = 0
+  /// How many items reach people without being sent now: later, or by a card.
+  var liveItems = 0
+  /// When the oldest push that waits for each recipient is tried: newer ones queue behind it.
+  var queues: [LedgerEntry.Recipient: Timestamp] = [:]
   /// The number of phones of each owner, counted once if cards need it.
   var phoneCounts: [PhoneOwner: Int]?
   /// What the conditions of this decision may still cost.
@@ -70,8 +72,23 @@ struct Decider {
     }
   }
 
+  /// Decides in five passes; each needs what those before it have decided.
   mutating func run() {
+    // What cards show comes first: an alert is left to a card that shows it.
     evaluateCards()
+    fireRules()
+    // What waited is decided after what is new, because a new push takes an older one along, or
+    // replaces it.
+    decideWaiting()
+    order()
+    // A push and its escalation may fall due together: whether there is anything to see is known now.
+    followEscalations()
+    doubt()
+    keepConditions()
+  }
+
+  /// Fires the rules of new events, and of slots that are due.
+  private mutating func fireRules() {
     let slots = dueSlots()
     selectPhones(slots)
     for event in events {
@@ -95,12 +112,6 @@ struct Decider {
     for (rule, slot) in slots {
       if let context = context(event(of: rule, at: slot)) { fire(rule.rule, context) }
     }
-    retryDuePushes()
-    supersedeHeld()
-    orderPushes()
-    followEscalations()
-    doubtPushes()
-    keepConditions()
   }
 
   var isFirstPart: Bool { decision.view.memo.part == nil }
@@ -169,6 +180,7 @@ struct Decider {
     close(entry, .suppressed, reason)
   }
 
+  /// Ends something that is not sent.
   mutating func close(
     _ entry: LedgerEntry, _ status: LedgerEntry.Status, _ reason: LedgerReason
   ) {
@@ -179,7 +191,35 @@ struct Decider {
       entry.doubt = entry.doubt ?? .takenOver
     }
     entry.end(status, reason)
-    decision.closed.append(entry)
+    decision.items.append(Decision.Item(entry: entry, fate: .ended))
+  }
+
+  /// Ends something that is kept from its owner on purpose: nobody can see it, and no escalation
+  /// follows.
+  mutating func block(_ entry: LedgerEntry, _ reason: LedgerReason) {
+    var entry = entry
+    entry.end(.suppressed, reason)
+    // One that may have left before can have been seen.
+    let isBlocked = entry.status == .suppressed
+    decision.items.append(Decision.Item(entry: entry, fate: isBlocked ? .blocked : .ended))
+  }
+
+  /// Leaves something for a later decision; its ledger row shows the reason.
+  mutating func wait(
+    _ entry: LedgerEntry, _ wait: Wait, _ reason: LedgerReason, image: RideImage? = nil
+  ) {
+    var entry = entry
+    entry.status = .pending
+    entry.reason = reason
+    liveItems += 1
+    decision.items.append(
+      Decision.Item(entry: entry, fate: .waits(wait, image: image, isNew: true)))
+  }
+
+  /// Leaves a waiting item for a later decision as it is.
+  mutating func keep(_ item: WaitingItem) {
+    decision.items.append(
+      Decision.Item(entry: item.entry, fate: .waits(item.wait, image: item.image, isNew: false)))
   }
 
   /// Returns the template context of an event; nil if the ride does not exist.
@@ -210,9 +250,11 @@ struct Decider {
     let app = app ?? rule.app
     // No token contains a space.
     let place = person.map { "owner " + $0.text } ?? ""
-    return LedgerEntry(
+    var entry = LedgerEntry(
       id: pushID(rule, event, place, app), event: event, rule: rule.name, app: app,
       pushType: rule.pushType, status: .pending, attempts: 0)
+    if rule.emittedEvent != nil { entry.kind = .emit }
+    return entry
   }
 
   /// Returns the same ID for the same event or slot, rule and phone, on every node and attempt.

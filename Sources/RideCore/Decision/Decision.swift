@@ -8,14 +8,8 @@ package struct Decision: Sendable {
   package var settlement: Settlement
   /// The pushes to send, in order.
   package var pushes: [PlannedPush] = []
-  /// Pushes that this decision ends without sending them, each with its reason.
-  package var closed: [LedgerEntry] = []
-  /// Alerts that a card shows in their place, unless the card can't be reached.
-  package var held: [HeldAlert] = []
-  /// Pushes of earlier decisions that still wait.
-  package var waiting: [PendingPush] = []
-  /// Pushes that this decision postponed without trying them.
-  package var postponed: [PendingPush] = []
+  /// Everything else that fired or waited, each with its fate, in the order in which it was decided.
+  package var items: [Item] = []
   /// What rules remembered when they fired, by `RuleFiring.key`.
   var fired: [String: String] = [:]
   /// The events that the ride's rules emitted lately, those of this decision included.
@@ -38,8 +32,44 @@ package struct Decision: Sendable {
     settlement = Settlement(rideID: view.rideID, revision: revision)
   }
 
-  /// Pushes that are not sent as long as cards can be reached, each with its reason.
-  package var unsent: [LedgerEntry] { closed + held.map(\.entry) }
+  /// Something that a rule fired and that does not leave now.
+  package struct Item: Hashable, Sendable {
+    package var entry: LedgerEntry
+    package var fate: Fate
+  }
+
+  package enum Fate: Hashable, Sendable {
+    /// It is over: its ledger row is final.
+    case ended
+    /// It is over, and was kept from its owner on purpose: by its rule, by the owner's wish, or because
+    /// a card shows it.
+    case blocked
+    /// Cards show it in its place, unless none of them can be reached.
+    case covered(Cover)
+    /// A later decision sends or ends it.
+    ///
+    /// - Parameter isNew: Whether its ledger row changes.
+    case waits(Wait, image: RideImage?, isNew: Bool)
+  }
+}
+
+extension Decision {
+  /// What ends without being sent.
+  package var ended: [LedgerEntry] { items.filter(\.isOver).map(\.entry) }
+
+  /// Alerts that are left to cards, as their rows will be if the cards show them.
+  package var covered: [LedgerEntry] {
+    items.filter { $0.cover != nil }.map(\.entry)
+  }
+
+  /// What is not sent as long as cards can be reached, each with its reason.
+  package var unsent: [LedgerEntry] { ended.filter { $0.status != .accepted } + covered }
+
+  /// What this decision left for a later one.
+  package var deferred: [WaitingItem] { items.compactMap { $0.waiting(isNew: true) } }
+
+  /// What earlier decisions left and this one did not touch.
+  package var kept: [WaitingItem] { items.compactMap { $0.waiting(isNew: false) } }
 
   /// Returns the memo that must be written before anything is sent; nil if none must be.
   ///
@@ -51,7 +81,7 @@ package struct Decision: Sendable {
       if let id = push.entry.startToken {
         memo.starts[id] = openStart(id)
         // The next holder that finds it open closes it as uncertain and does not retry it.
-        memo.retries.removeAll { $0.entry.startToken == id }
+        memo.waiting.removeAll { $0.entry.startToken == id }
       } else if push.mustNotRepeat {
         memo.unrepeatable.append(push.entry.id)
       } else if let step = push.step, step.timestamp > now.epochSeconds {
@@ -65,5 +95,17 @@ package struct Decision: Sendable {
     var memo = settlement.memo.starts[start]
     memo?.isOpen = true
     return memo
+  }
+}
+
+extension Decision.Item {
+  /// The cards to which it is left; nil if it is not.
+  var cover: Cover? { if case .covered(let cover) = fate { cover } else { nil } }
+
+  var isOver: Bool { fate == .ended || fate == .blocked }
+
+  func waiting(isNew: Bool) -> WaitingItem? {
+    guard case .waits(let wait, let image, isNew) = fate else { return nil }
+    return WaitingItem(entry: entry, wait: wait, image: image)
   }
 }

@@ -2,11 +2,21 @@ import Base
 
 /// One row of `ridepulse.ledger`.
 package struct LedgerEntry: Hashable, Sendable {
+  /// What it is about, as in `deliveries.kind`.
+  package enum Kind: String, StoredAsRaw, Hashable, Sendable, CaseIterable {
+    /// A push through APNs.
+    case push
+    /// An event that a rule emits.
+    case emit
+    /// An event for an owner who saw no push of a firing in time.
+    case escalation
+  }
+
   /// The outcome of a push, as in `deliveries.status`.
   package enum Status: String, StoredAsRaw, Hashable, Sendable, CaseIterable {
     /// It waits for its first or next attempt.
     case pending
-    /// APNs accepted it.
+    /// APNs accepted it; of an event, it was emitted.
     case accepted
     /// APNs, or a check before the network, refused it for good.
     case rejected
@@ -22,6 +32,7 @@ package struct LedgerEntry: Hashable, Sendable {
 
   /// The push's ID: the same in every attempt.
   package var id: PushID
+  package var kind = Kind.push
   /// The event or slot that it is about.
   package var event: RideEvent
   /// The rule's name.
@@ -99,6 +110,9 @@ extension LedgerEntry {
     if InternalEvent.isRaw(event.name) { return .rawAddress }
     return phone.map { .phone($0) }
   }
+
+  /// Its push type; of what is no push, its kind.
+  package var typeName: String { kind == .push ? pushType.rawValue : kind.rawValue }
 
   /// Whether it is about a slot of time, not an event that a row of `ridepulse.events` held.
   package var isOfSlot: Bool { event.id == 0 }

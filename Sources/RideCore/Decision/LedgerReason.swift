@@ -132,14 +132,6 @@ extension LedgerReason.Code {
     }
   }
 
-  /// Whether a push with this reason is kept back on purpose until it is due.
-  package var withholds: Bool {
-    switch self {
-    case .engine(.waiting), .engine(.waitingForReceipt), .engine(.quietHours): true
-    default: false
-    }
-  }
-
   /// What the reason means and how to resolve it; nil if no table explains it.
   package var explanation: ReasonExplanation? {
     switch self {

@@ -2,8 +2,8 @@ package import Base
 
 /// What one decision passes to the next for the same ride, stored in its agenda row.
 package struct Memo: Hashable, Sendable {
-  /// Pushes that wait for an attempt.
-  package var retries: [PendingPush] = []
+  /// What waits: pushes, events to emit and escalations.
+  package var waiting: [WaitingItem] = []
   /// How far each schedule rule has progressed, by rule name.
   package var slots: [String: SlotMemo] = [:]
   /// The state of the ride's cards.
@@ -27,28 +27,8 @@ package struct Memo: Hashable, Sendable {
 
   /// Whether there is nothing to keep.
   package var isEmpty: Bool {
-    retries.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && unrepeatable.isEmpty
+    waiting.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && unrepeatable.isEmpty
       && part == nil && conditions.isEmpty && fired.isEmpty && emitTally == nil
-  }
-}
-
-/// A push that waits for an attempt; it is rendered from the ride's state at that time.
-package struct PendingPush: Hashable, Sendable {
-  /// Its ledger entry so far.
-  package var entry: LedgerEntry
-  /// When it is tried next.
-  package var due: Timestamp
-  /// True if it was not tried because a card is to show the same alert.
-  package var waitsForCard: Bool?
-  /// The row that its text shows, if the ride names another person by now.
-  package var image: RideImage?
-  /// The pushes one of which is to be seen, of an escalation; nil for a push.
-  package var awaited: [PushID]?
-
-  package init(entry: LedgerEntry, due: Timestamp, image: RideImage? = nil) {
-    self.entry = entry
-    self.due = due
-    self.image = image
   }
 }
 
@@ -104,12 +84,12 @@ extension RuleFiring {
   var key: String { "\(event) \(at.microseconds) \(rule)" }
 }
 
-/// The limits of a memo's retries.
+/// The limits of what waits in a memo.
 ///
 /// More would fill the agenda row of the ride, which each of its settlements writes.
 struct MemoBudget {
-  /// The maximum number of waiting pushes.
-  static let retries = 10_000
+  /// The maximum number of waiting items.
+  static let items = 10_000
   /// The maximum size of the data of their events, in bytes.
   static let bytes = 4 << 20
   /// The maximum size of what their rules remembered, in bytes.
@@ -119,18 +99,18 @@ struct MemoBudget {
   private var used: Int
   private var events: Set<Int64>
 
-  init(_ retries: [PendingPush]) {
+  init(_ waiting: [WaitingItem]) {
     count = 0
     used = 0
     events = []
-    for pending in retries { _ = admit(pending.entry.event) }
+    for item in waiting { _ = admit(item.entry.event) }
   }
 
   /// Adds one more push; returns a reason if it does not fit.
   mutating func admit(_ event: RideEvent) -> LedgerReason? {
-    if count >= Self.retries {
+    if count >= Self.items {
       return LedgerReason(
-        .memoFull, "too many pushes to retry: a ride keeps \(Self.retries)")
+        .memoFull, "too many pushes to retry: a ride keeps \(Self.items)")
     }
     let bytes = event.data.utf8.count
     if bytes > 2, !events.contains(event.id) {

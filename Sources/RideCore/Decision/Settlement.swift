@@ -114,12 +114,12 @@ extension Decision {
     _ outcomes: [PushOutcome], now: Timestamp, doubtful: Set<PushLane> = [], jitter: () -> Double
   ) -> Settlement {
     var settlement = self.settlement
-    settlement.entries = closed
-    settlement.mistakes = closed.compactMap { ConfigurationMistake(unsent: $0) }
+    settlement.entries = ended
+    settlement.mistakes = settlement.entries.compactMap { ConfigurationMistake(unsent: $0) }
     var dues = [nextSlot, nextCard].compactMap { $0 }
     var alerts = CardAlertOutcomes()
-    var queue = RetryQueue(waiting, now: now)
-    settlement.entries += postponed.map { queue.keep($0) }
+    var queue = WaitingQueue(kept, now: now)
+    settlement.entries += deferred.map { queue.keep($0) }
     for (push, outcome) in zip(pushes, outcomes) {
       if let mistake = ConfigurationMistake(push, outcome) { settlement.mistakes.append(mistake) }
       if let step = push.step {
@@ -132,13 +132,13 @@ extension Decision {
         settlement.record(push, outcome, &queue, isDoubtful: isDoubtful, jitter: jitter)
       }
     }
-    settlement.memo.retries = queue.retries
-    settlement.permits = permitOutcomes(outcomes, waiting: queue.retries)
+    settlement.memo.waiting = queue.items
+    settlement.permits = permitOutcomes(outcomes, waiting: queue.items)
     for (card, event) in alerts.shown {
       settlement.memo.part?.shown[card.rawValue, default: []].append(event.id)
     }
-    settlement.settle(held, alerts, CollapseIndex(held.isEmpty ? [] : pushes), now: now)
-    settlement.endEscalations(of: held)
+    let covered = items.compactMap { item in item.cover.map { (item.entry, $0) } }
+    if !covered.isEmpty { settlement.settle(covered, alerts, CollapseIndex(pushes), now: now) }
     settlement.keepMemories(fired)
     if view.phones.contains(where: { $0.problem?.probe != nil }) {
       settlement.releaseProbes(of: view)
@@ -150,55 +150,56 @@ extension Decision {
     {
       dues.append(now)
     }
-    settlement.nextDue = (settlement.memo.retries.map(\.due) + dues).min()
+    settlement.nextDue = (settlement.memo.waiting.map(\.due) + dues).min()
     settlement.keep(emitTally, now: now)
     settlement.isOver = !isActive && settlement.nextDue == nil
     return settlement
   }
 }
 
-/// The pushes of a ride that wait for an attempt.
-struct RetryQueue {
-  private(set) var retries: [PendingPush]
+/// What of a ride waits for a later decision.
+struct WaitingQueue {
+  private(set) var items: [WaitingItem]
   let now: Timestamp
   private var budget: MemoBudget
-  /// When each recipient's retried push is due: those behind it go with it.
-  private var heldUntil: [LedgerEntry.Recipient: Timestamp] = [:]
+  /// When each recipient's next attempt is: what is behind it goes with it.
+  private var attempts: [LedgerEntry.Recipient: Timestamp] = [:]
 
-  init(_ retries: [PendingPush], now: Timestamp) {
-    self.retries = retries
+  init(_ items: [WaitingItem], now: Timestamp) {
+    self.items = items
     self.now = now
-    budget = MemoBudget(retries)
+    budget = MemoBudget(items)
   }
 
-  /// Keeps a push that was postponed; returns its row, with the reason if the memo has no room.
-  mutating func keep(_ pending: PendingPush) -> LedgerEntry {
-    var entry = pending.entry
+  /// Keeps an item that was deferred; returns its row, with the reason if the memo has no room.
+  mutating func keep(_ item: WaitingItem) -> LedgerEntry {
+    var entry = item.entry
     if let reason = budget.admit(entry.event) {
       entry.end(.suppressed, reason)
     } else {
-      retries.append(pending)
+      items.append(item)
     }
     return entry
   }
 
-  /// Keeps a push for another attempt; ends it if the memo has no room.
-  mutating func keep(_ entry: inout LedgerEntry, of push: PlannedPush, until due: Timestamp) {
+  /// Keeps a push that was tried, or is to be; ends it if the memo has no room.
+  mutating func keep(_ entry: inout LedgerEntry, of push: PlannedPush, _ wait: Wait) {
     if let reason = budget.admit(entry.event) { return entry.end(.suppressed, reason) }
     entry.status = .pending
-    retries.append(PendingPush(entry: entry, due: due, image: push.image))
-    if let recipient = entry.recipient { heldUntil[recipient] = due }
+    items.append(WaitingItem(entry: entry, wait: wait, image: push.image))
+    if let recipient = entry.recipient { attempts[recipient] = wait.due }
   }
 
-  /// Keeps a push that was not tried: it goes with the one that it waits for, or at once.
+  /// Keeps a push that was not tried: it goes with the one that it is behind, or at once.
   mutating func handBack(_ entry: inout LedgerEntry, of push: PlannedPush) {
-    keep(&entry, of: push, until: entry.recipient.flatMap { heldUntil[$0] } ?? now)
+    let due = entry.recipient.flatMap { attempts[$0] } ?? now
+    keep(&entry, of: push, .behind(until: due))
   }
 }
 
 extension Settlement {
   fileprivate mutating func record(
-    _ push: PlannedPush, _ outcome: PushOutcome, _ queue: inout RetryQueue, isDoubtful: Bool,
+    _ push: PlannedPush, _ outcome: PushOutcome, _ queue: inout WaitingQueue, isDoubtful: Bool,
     jitter: () -> Double
   ) {
     var entry = push.entry
@@ -224,7 +225,7 @@ extension Settlement {
       let delay = retryBackoff.delay(failures: push.entry.attempts, random: jitter())
       let due = queue.now + least + delay
       if due < push.validUntil {
-        queue.keep(&entry, of: push, until: due)
+        queue.keep(&entry, of: push, .retry(at: due))
       } else {
         entry.end(.expired, verdict.reason ?? .validUntil(push.validUntil))
       }

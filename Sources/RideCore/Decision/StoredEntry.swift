@@ -10,6 +10,10 @@ extension LedgerEntry: StoredObject {
   package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
     try fields.field("id", &id)
     try fields.field("event", &event)
+    // Nearly all are pushes.
+    var other = kind == .push ? nil : kind
+    try fields.field("kind", &other)
+    kind = other ?? .push
     try fields.field("rule", &rule)
     try fields.field("app", &app)
     try fields.field("pushType", &pushType)

@@ -6,17 +6,17 @@ extension Memo: StoredValue {
   package init(stored: JSONValue) throws(StoredFault) {
     self.init()
     var fields = try FieldReader(stored)
-    var (data, images, retries) = ([Int64: String](), [RideImage](), [StoredRetry]())
+    var (data, images, waiting) = ([Int64: String](), [RideImage](), [StoredItem]())
     try visitUnshared(&fields)
     try fields.parts("data", &data)
     try fields.parts("images", &images)
-    try fields.parts("retries", &retries)
+    try fields.parts("waiting", &waiting)
     try fields.parts("cards", &cards)
     try fields.parts("starts", &starts)
-    self.retries = retries.map { retry in
-      var pending = retry.pending
-      pending.image = retry.image.flatMap { images.indices.contains($0) ? images[$0] : nil }
-      return pending
+    self.waiting = waiting.map { stored in
+      var item = stored.item
+      item.image = stored.image.flatMap { images.indices.contains($0) ? images[$0] : nil }
+      return item
     }
     if data.isEmpty { return }
     updateEvents { event in
@@ -44,18 +44,19 @@ extension Memo: StoredValue {
   }
 
   private mutating func write(_ data: [Int64: String], to fields: inout FieldWriter) {
-    var (data, images, places) = (data, [RideImage](), [ObjectIdentifier: Int]())
-    var retries = self.retries.map { pending in
-      var retry = StoredRetry(pending: pending)
-      guard let image = pending.image else { return retry }
-      retry.image = places[ObjectIdentifier(image)] ?? images.firstIndex(of: image) ?? images.count
-      if retry.image == images.count { images.append(image) }
-      places[ObjectIdentifier(image)] = retry.image
-      return retry
+    var (data, images, indices) = (data, [RideImage](), [ObjectIdentifier: Int]())
+    var waiting = self.waiting.map { item in
+      var stored = StoredItem(item: item)
+      guard let image = item.image else { return stored }
+      let index = indices[ObjectIdentifier(image)] ?? images.firstIndex(of: image) ?? images.count
+      if index == images.count { images.append(image) }
+      indices[ObjectIdentifier(image)] = index
+      stored.image = index
+      return stored
     }
     fields.parts("data", &data)
     fields.parts("images", &images)
-    fields.parts("retries", &retries)
+    fields.parts("waiting", &waiting)
     fields.parts("cards", &cards)
     fields.parts("starts", &starts)
   }
@@ -74,7 +75,7 @@ extension Memo: StoredValue {
   }
 
   private mutating func updateEvents(_ update: (inout RideEvent) -> Void) {
-    for index in retries.indices { update(&retries[index].entry.event) }
+    for index in waiting.indices { update(&waiting[index].entry.event) }
     for id in starts.keys {
       guard var start = starts[id] else { continue }
       update(&start.entry.event)
@@ -92,21 +93,17 @@ extension Memo: StoredValue {
   }
 }
 
-/// A waiting push that refers to its image by place in `images`.
-private struct StoredRetry: StoredObject {
-  var pending: PendingPush
+/// A waiting item that refers to its image by index in `images`.
+private struct StoredItem: StoredObject {
+  var item: WaitingItem
   var image: Int?
 
-  static var blank: StoredRetry {
-    StoredRetry(pending: PendingPush(entry: .blank, due: Timestamp(microseconds: 0)))
-  }
+  static var blank: StoredItem { StoredItem(item: WaitingItem(entry: .blank, wait: .blank)) }
 
   mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
-    try fields.field("entry", &pending.entry)
-    try fields.field("due", &pending.due)
-    try fields.field("waitsForCard", &pending.waitsForCard)
+    try fields.field("entry", &item.entry)
+    try fields.field("wait", &item.wait)
     try fields.field("image", &image)
-    try fields.field("awaited", &pending.awaited)
   }
 }
 

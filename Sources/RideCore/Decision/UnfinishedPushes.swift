@@ -13,10 +13,13 @@ package struct UnfinishedPushes: Sendable {
 
   /// Records settlements in the order in which they were written.
   package mutating func add(_ settlements: [Settlement]) {
-    for entry in settlements.lazy.flatMap(\.entries) {
-      waiting[entry.id] =
-        entry.status == .pending && entry.reason?.code.withholds != true
-        ? Group(app: entry.app, reason: entry.reason?.code.word ?? "") : nil
+    for settlement in settlements {
+      let kept = settlement.memo.waiting.filter(\.wait.isDeliberate).map(\.entry.id)
+      for entry in settlement.entries {
+        let isUnfinished = entry.status == .pending && !kept.contains(entry.id)
+        waiting[entry.id] =
+          isUnfinished ? Group(app: entry.app, reason: entry.reason?.code.word ?? "") : nil
+      }
     }
   }
 

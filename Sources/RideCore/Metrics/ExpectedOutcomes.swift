@@ -34,13 +34,15 @@ package struct ExpectedOutcomes: Sendable {
     lines =
       kinds.flatMap { kind in
         outcomes.map { status, reason in
-          PushTally.Line(app: kind.app, pushType: kind.pushType, status: status, reason: reason)
+          PushTally.Line(
+            app: kind.app, pushType: kind.pushType.rawValue, status: status, reason: reason)
         }
       }
       + unknown.map {
         // They concern no app.
         PushTally.Line(
-          app: App(rawValue: ""), pushType: .alert, status: .suppressed, reason: $0.rawValue)
+          app: App(rawValue: ""), pushType: PushType.alert.rawValue, status: .suppressed,
+          reason: $0.rawValue)
       }
     cards = cardApps.flatMap { app in
       CardEvent.allCases.flatMap { event in

@@ -5,7 +5,8 @@ package struct PushTally: Sendable {
   /// The key of one counter: pushes with the same outcome.
   package struct Line: Hashable, Sendable {
     package var app: App
-    package var pushType: PushType
+    /// A push's type; `LedgerEntry.Kind.rawValue` of anything else.
+    package var pushType: String
     /// `pending` counts attempts after which the push is retried.
     package var status: LedgerEntry.Status
     /// A word of `LedgerReason.Code.word`.
@@ -67,7 +68,7 @@ package struct PushTally: Sendable {
 
   private mutating func add(_ entry: LedgerEntry, at now: Timestamp) {
     count(entry)
-    guard entry.status == .accepted else { return }
+    guard entry.status == .accepted, entry.kind == .push else { return }
     let seconds = max(0, (now - entry.event.at).inSeconds)
     let place = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
     let index =
@@ -89,7 +90,7 @@ package struct PushTally: Sendable {
   /// allocation for each push.
   private mutating func count(_ entry: LedgerEntry) {
     let line = Line(
-      app: entry.app, pushType: entry.pushType, status: entry.status,
+      app: entry.app, pushType: entry.typeName, status: entry.status,
       reason: entry.status == .accepted ? "" : entry.reason?.code.word ?? "")
     if lines.indices.contains(last), lines[last].line == line {
       lines[last].count += 1

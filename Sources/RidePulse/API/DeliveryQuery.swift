@@ -66,8 +66,9 @@ extension DeliveryPage {
 extension Delivery {
   fileprivate var json: JSONValue {
     .object([
-      "ride_id": .string(rideID.text), "event": .string(event), "rule": .string(rule),
-      "app": .string(app), "push_type": .string(pushType), "status": .string(status),
+      "kind": .string(kind), "ride_id": .string(rideID.text), "event": .string(event),
+      "rule": .string(rule), "app": .string(app), "push_type": .orNull(pushType),
+      "status": .string(status),
       "reason": .orNull(reason), "attempts": .integer(attempts), "apns_id": .orNull(id),
       "collapse_id": .orNull(collapseID), "created_at": .orNull(createdAt),
       "finished_at": .orNull(finishedAt), "token_suffix": .orNull(tokenSuffix),

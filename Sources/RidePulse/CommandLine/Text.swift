@@ -16,6 +16,13 @@ enum LedgerText {
   /// The rule's name, or words for an event that no rule file declares.
   static func rule(_ name: String) -> String { name.isEmpty ? "no rule" : name }
 
+  /// The status with its reason; an event that was emitted is not a push that was accepted.
+  static func outcome(_ entry: LedgerEntry) -> String {
+    let reason = entry.reason?.text
+    if entry.kind != .push, entry.status == .accepted { return reason ?? "" }
+    return entry.status.rawValue + (reason.map { ": \($0)" } ?? "")
+  }
+
   /// `customer …c1c1c1`
   static func recipient(_ app: String, _ tokenSuffix: String?) -> String {
     tokenSuffix.map { "\(app) …\($0)" } ?? app

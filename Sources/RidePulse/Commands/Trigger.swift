@@ -3,7 +3,6 @@ import Foundation
 import PostgresStore
 import RideCore
 import RuleFiles
-import Timeline
 
 /// `ridepulse trigger`: emits an event by hand, or shows what it would send.
 enum Trigger: Command {
@@ -100,9 +99,7 @@ enum Trigger: Command {
       // Schedules that are due at the same time are left to `preview`.
       var decision = try await decision(on: view, configuration, now, queries)
       decision.pushes.removeAll { !view.events.contains($0.entry.event) }
-      decision.closed.removeAll { !view.events.contains($0.event) }
-      decision.held.removeAll { !view.events.contains($0.entry.event) }
-      decision.postponed.removeAll { !view.events.contains($0.entry.event) }
+      decision.items.removeAll { !view.events.contains($0.entry.event) }
       if index > 0 { Terminal.print("") }
       Terminal.print(DryRunReport.text(of: decision))
     }
@@ -184,9 +181,11 @@ enum EventData {
 enum DryRunReport {
   static func text(of decision: Decision) -> String {
     var blocks = decision.pushes.map(block)
-    blocks += (decision.unsent + decision.postponed.map(\.entry)).map { entry in
-      "\(entry.status.rawValue): \(target(entry.rule, entry.app.rawValue, entry.tokenSuffix))"
-        + ": \(Escape.line(entry.reason?.text ?? ""))"
+    let others = decision.ended + decision.covered + decision.deferred.map(\.entry)
+    blocks += others.map { entry in
+      let target = target(entry.rule, entry.app.rawValue, entry.tokenSuffix)
+      let reason = Escape.line(entry.reason?.text ?? "")
+      return "\(entry.kind == .push ? entry.status.rawValue : entry.kind.rawValue): \(target): \(reason)"
     }
     if blocks.isEmpty { blocks = ["no rule matches it"] }
     return blocks.joined(separator: "\n\n")

@@ -16,7 +16,7 @@ final class DemoView: Sendable {
     for settlement in settlements {
       // Whether an offer rings again has a line when it is decided.
       for entry in settlement.entries
-      where entry.reason?.code != .engine(.waitingForReceipt) {
+      where entry.kind != .escalation || entry.status != .pending {
         let line = board.withLock { $0.observe(entry, of: settlement.rideID.text) }
         if !isInteractive { Terminal.print(line) }
       }
@@ -75,13 +75,12 @@ struct DemoBoard {
   /// Records a new ledger row; returns the line that shows it.
   mutating func observe(_ entry: LedgerEntry, of ride: String) -> String {
     counts[entry.status, default: 0] += 1
-    let reason = entry.reason.map { ": \($0.text)" } ?? ""
     let recipient = LedgerText.recipient(entry.app.rawValue, entry.tokenSuffix)
-    let kind = LedgerText.kind(entry.pushType.rawValue, entry.cardEvent?.rawValue)
+    let kind = LedgerText.kind(entry.typeName, entry.cardEvent?.rawValue)
     let line = Escape.line(
       "\(padded(ride, to: 9)) \(padded(entry.event.name, to: 22)) \(padded(recipient, to: 17)) "
         + "\(padded(kind, to: 11)) "
-        + "\(entry.status.rawValue)\(reason)")
+        + LedgerText.outcome(entry))
     recent = Array((recent + [line]).suffix(8))
     change(ride) {
       $0.last = Escape.line("\(LedgerText.rule(entry.rule)) \(entry.status.rawValue)")

@@ -19,8 +19,8 @@ struct LedgerLines {
       let after = (seenAt - entry.occurredAt).microseconds / 1000
       verdict += ", seen after \(after) ms"
     }
-    // An event is not a push that was withheld.
-    if entry.reasonCode == LedgerReason.Engine.emitted.rawValue {
+    // An event is not a push that was accepted.
+    if entry.kind != .push, entry.status == LedgerEntry.Status.accepted.rawValue {
       return ["  \(entry.rule): \(entry.reason ?? "")"]
     }
     let kind = LedgerText.kind(entry.pushType, entry.cardEvent)

@@ -125,10 +125,11 @@ extension LedgerRow {
       ])
     }
     return [
-      "rule": .string(rule), "app": .string(app), "push_type": .string(pushType),
+      "kind": .string(kind.rawValue), "rule": .string(rule), "app": .string(app),
+      "push_type": .orNull(kind == .push ? pushType : nil),
       "card_event": .orNull(cardEvent), "status": .string(status),
       "reason": .orNull(reason), "attempts": .integer(attempts),
-      "apns_id": .orNull(isOfPush ? id : nil), "apns_unique_id": .orNull(uniqueID),
+      "apns_id": .orNull(kind == .push ? id : nil), "apns_unique_id": .orNull(uniqueID),
       "collapse_id": .orNull(collapseID),
       "priority": .orNull(priority), "expiration": .orNull(expiration),
       "token_suffix": .orNull(tokenSuffix), "created_at": .orNull(createdAt),
@@ -136,12 +137,6 @@ extension LedgerRow {
       "seen_at": .orNull(seenAt), "reason_code": .orNull(reasonCode),
       "decided_by": decidedBy ?? .null,
     ]
-  }
-
-  /// False for an escalation that waits for a receipt of its rule's pushes: no phone receives it.
-  private var isOfPush: Bool {
-    status != LedgerEntry.Status.pending.rawValue
-      || reasonCode != LedgerReason.Engine.waitingForReceipt.rawValue
   }
 
   /// The time from the event or slot to the verdict, in milliseconds.

@@ -36,7 +36,7 @@ struct StoryJSON {
       "at": at, "rule": .string(entry.rule), "app": .string(entry.app.rawValue),
       "event": .string(entry.event.name), "status": .string(entry.status.rawValue),
       "reason": .orNull(entry.reason?.text), "reason_code": .orNull(entry.reason?.code.word),
-      "due": .orNull(row.due), "push_type": .string(entry.pushType.rawValue),
+      "due": .orNull(row.due), "push_type": .string(entry.typeName),
       "card_event": .orNull(entry.cardEvent?.rawValue), "phones": .integer(Int64(row.phones)),
       "repeats": .integer(Int64(row.repeats)), "repeated_at": .orNull(row.repeatedAt),
     ]

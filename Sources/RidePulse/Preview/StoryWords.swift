@@ -19,14 +19,14 @@ struct StoryClock {
 enum StoryWords {
   /// `alert`, `card update`
   static func kind(_ row: Story.Row) -> String {
-    LedgerText.kind(row.entry.pushType.rawValue, row.entry.cardEvent?.rawValue)
+    LedgerText.kind(row.entry.typeName, row.entry.cardEvent?.rawValue)
   }
 
   /// Why nothing was sent, and until when a push waits; nil if it was sent.
   static func fate(_ row: Story.Row, _ clock: StoryClock) -> String? {
     if row.isSent { return nil }
+    guard row.entry.status == .pending else { return LedgerText.outcome(row.entry) }
     let reason = row.entry.reason.map { ": \($0.text)" } ?? ""
-    guard row.entry.status == .pending else { return "\(row.entry.status.rawValue)\(reason)" }
     return "waits" + (row.due.map { " until \(clock($0))" } ?? "") + reason
   }
 

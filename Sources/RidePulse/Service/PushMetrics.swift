@@ -15,7 +15,7 @@ enum PushMetrics {
     let zeros = expected.lines.filter { !counted.contains($0) }.map { (line: $0, count: 0) }
     for (line, count) in tally.lines + zeros {
       var labels = [
-        label("app", line.app), MetricFamily.Label("push_type", line.pushType.rawValue),
+        label("app", line.app), MetricFamily.Label("push_type", line.pushType),
       ]
       if line.status != .pending { labels.append(.init("status", line.status.rawValue)) }
       labels.append(.init("reason", line.reason))

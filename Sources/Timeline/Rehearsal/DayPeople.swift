@@ -111,8 +111,8 @@ final class DayPeople {
     if !view.optOuts.isEmpty { view.optOuts.removeAll() }
     var people = view.people(of: states.apps)
     var known = Set(people)
-    let waiting = view.memo.retries.compactMap { pending in
-      pending.entry.owner.map { PhoneOwner(pending.entry.app, $0) }
+    let waiting = view.memo.waiting.compactMap { item in
+      item.entry.owner.map { PhoneOwner(item.entry.app, $0) }
     }
     let ofCards = view.cards.map { PhoneOwner($0.app, $0.ownerID) }
     people += (waiting + ofCards).filter { known.insert($0).inserted }

@@ -164,10 +164,11 @@ struct RehearsalSide {
         figures.breach(
           .oneFate, "\(CivilTime.exact(step.now)) ride \(ride), rule \(entry.rule): accepted twice")
       }
-      return
+      if entry.kind == .push { return }
+    } else {
+      let reason = entry.reason?.code.word ?? entry.status.rawValue
+      figures.notSent[entry.rule, default: [:]][reason, default: 0] += 1
     }
-    let reason = entry.reason?.code.word ?? entry.status.rawValue
-    figures.notSent[entry.rule, default: [:]][reason, default: 0] += 1
     guard comparesFates, !entry.rule.isEmpty else { return }
     result.sent.append(
       SentPush(

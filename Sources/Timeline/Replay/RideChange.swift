@@ -179,7 +179,7 @@ extension RideView {
     if emits.isEmpty { return }
     let known =
       events.map(\.id) + settlement.consumed.map(\.id)
-      + (memo.retries + settlement.memo.retries).map(\.entry.event.id)
+      + (memo.waiting + settlement.memo.waiting).map(\.entry.event.id)
       + settlement.entries.map(\.event.id)
     lastEmitted = max(lastEmitted, known.max() ?? 0)
     let people = ride.map { EventPeople(customer: $0.customerID, driver: $0.driverID) }

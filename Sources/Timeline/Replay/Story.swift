@@ -28,7 +28,7 @@ package struct Story: Sendable {
     package var repeatedAt: Timestamp?
 
     /// Whether APNs accepted it.
-    package var isSent: Bool { entry.status == .accepted }
+    package var isSent: Bool { entry.status == .accepted && entry.kind == .push }
 
     /// Whether it lights the screen or sounds; a passive alert only joins the list.
     package var interrupts: Bool {
@@ -100,7 +100,7 @@ private struct StoryRun: Sequence, IteratorProtocol {
     let pushes = Dictionary(
       step.decision.pushes.map { ($0.entry.id, $0) }, uniquingKeysWith: { first, _ in first })
     let dues = Dictionary(
-      step.settlement.memo.retries.map { ($0.entry.id, $0.due) },
+      step.settlement.memo.waiting.map { ($0.entry.id, $0.due) },
       uniquingKeysWith: { first, _ in first })
     return step.settlement.entries.map { entry in
       Entry(

@@ -101,11 +101,10 @@ package struct RuleCoverage: Sendable {
       fired.covered.insert(name)
       branches.covered.insert("\(name): true")
     case .withheld(let reason):
-      if reason?.code.withholds != true {
-        withheld.covered.insert(name)
-      }
+      withheld.covered.insert(name)
       if reason?.code == .engine(.conditionFalse) { branches.covered.insert("\(name): false") }
       if reason?.code == .engine(.coveredByCard) { branches.covered.insert("\(name): true") }
+    case .waits: break
     case .sent(let push):
       fired.covered.insert(name)
       branches.covered.insert("\(name): true")

@@ -15,6 +15,8 @@ package struct RuleTestRun: Sendable {
       case emitted(String)
       /// Nothing was sent, for this reason.
       case withheld(LedgerReason?)
+      /// It waits on purpose until a later decision: `wait`, quiet hours or a receipt.
+      case waits(LedgerReason?)
     }
 
     /// Its place among all.
@@ -37,12 +39,18 @@ package struct RuleTestRun: Sendable {
 
     /// The reason why nothing was sent; nil if something was.
     package var reason: LedgerReason? {
-      if case .withheld(let reason) = outcome { reason } else { nil }
+      switch outcome {
+      case .withheld(let reason), .waits(let reason): reason
+      case .sent, .emitted: nil
+      }
     }
 
     /// Whether it was sent, or an event emitted.
     package var isAction: Bool {
-      if case .withheld = outcome { false } else { true }
+      switch outcome {
+      case .sent, .emitted: true
+      case .withheld, .waits: false
+      }
     }
 
     /// Whether it only keeps a card fresh: no event caused it.
@@ -64,12 +72,16 @@ package struct RuleTestRun: Sendable {
       step.decision.pushes.map { ($0.entry.id, $0) }, uniquingKeysWith: { first, _ in first })
     // Rules emit in the order of their entries.
     var emits = step.settlement.emits.map(\.name)[...]
+    let waiting = Set(
+      step.settlement.memo.waiting.filter(\.wait.isDeliberate).map(\.entry.id))
     for entry in step.settlement.entries {
       let outcome: Observation.Outcome
       if entry.status == .accepted, let push = pushes[entry.id] {
         outcome = .sent(push)
-      } else if entry.reason?.code == .engine(.emitted), let name = emits.popFirst() {
+      } else if entry.status == .accepted, let name = emits.popFirst() {
         outcome = .emitted(name)
+      } else if waiting.contains(entry.id) {
+        outcome = .waits(entry.reason)
       } else {
         outcome = .withheld(entry.reason)
       }

@@ -6,7 +6,7 @@ import RideCore
 struct MemoMutation {
   private static let mutation = Mutation([
     "{", "}", "[", "]", "\"", ":", ",", "null", "true", "0", "-1", "\"-\"", "1e300", "\\u0000",
-    #""slots":{"r0":"- 0 - - - -"}"#, #""retries":[]"#, "0.5", "[]", "{}",
+    #""slots":{"r0":"- 0 - - - -"}"#, #""waiting":[]"#, "0.5", "[]", "{}",
   ])
 
   private static let numbers = [
@@ -57,7 +57,7 @@ struct MemoMutation {
     return Array(
       """
       {"slots":{\(slots.joined(separator: ","))},"cards":{"\(chance.number(0...3))":\(life)},
-      "retries":[{"entry":\(entry),"due":\(number())}],
+      "waiting":[{"entry":\(entry),"wait":{"for":"retry","due":\(number())}}],
       "starts":[\(chance.number(0...3)),{"entry":\(entry),"owner":"c","isOpen":\(isOpen)}]}
       """.utf8)
   }

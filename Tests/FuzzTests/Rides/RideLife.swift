@@ -88,7 +88,7 @@ struct RideLife {
       try require(claims < 10, "due since \(due) at \(now), whatever is done: \(view.memo)")
     }
     view.ride?.state = "done"
-    let limit = 30 + view.memo.retries.count
+    let limit = 30 + view.memo.waiting.count
     // Time went back meanwhile, and a card waits for as long after its last event.
     now = view.memo.cards.values.map(\.lastEventAt).reduce(now, max)
     let start = now
@@ -158,7 +158,7 @@ extension RideLife {
     }.reduce(0, +)
     let tellings = view.events.count * rules.rules.count + slots
     let others =
-      view.memo.retries.count + (view.cards.count + view.channels.count) * rules.cards.count
+      view.memo.waiting.count + (view.cards.count + view.channels.count) * rules.cards.count
       + view.startTokens.count
     try require(
       decision.pushes.count <= tellings * view.phones.count + others,
@@ -179,7 +179,7 @@ extension RideLife {
           step.timestamp > before || before == .max, "timestamp \(step.timestamp) after \(before)")
       }
     }
-    for entry in decision.closed where entry.reason?.code == .apns("PayloadTooLarge") {
+    for entry in decision.ended where entry.reason?.code == .apns("PayloadTooLarge") {
       try require(entry.status == .rejected, "too large and not rejected: \(entry)")
     }
     for (rule, tally) in decision.settlement.tallies {
@@ -188,7 +188,7 @@ extension RideLife {
       ]
       try require(tally.remainder == 0 && counts.allSatisfy { $0 >= 0 }, "\(rule): \(tally)")
     }
-    if !decision.held.isEmpty { seen.insert("held") }
+    if !decision.covered.isEmpty { seen.insert("held") }
   }
 
   private mutating func check(_ settlement: Settlement, of decision: Decision) throws {

@@ -72,7 +72,7 @@ import TestSupport
       texts += decision.pushes.count
       try require(
         // A clock rule by the ride's zone has no slots in an unknown one.
-        decision.closed.allSatisfy {
+        decision.ended.allSatisfy {
           $0.reason?.code != .engine(.unknownTimeZone) || $0.event.name == "cron"
         },
         "an unknown zone suppresses a push: \(ride.timeZone)")

@@ -78,7 +78,7 @@ import Testing
     }
     // The card's update is retried and the alert waits for it; then the ride ends.
     stage.run(for: .seconds(1)) { _ in .refused(503, "Shutdown") }
-    #expect(stage.memo.retries.map(\.entry.rule) == ["driver_arrived"])
+    #expect(stage.memo.waiting.map(\.entry.rule) == ["driver_arrived"])
     stage.state("ride_completed")
     stage.run(for: .seconds(60))
     #expect(stage.wire.filter { !$0.isCard }.map(\.push.entry.rule) == ["ride_completed"])
@@ -195,7 +195,7 @@ import Testing
       return fails < 3 ? .refused(503, "Shutdown") : .refused(410, "Unregistered", since: since)
     }
     #expect(stage.wire.map(\.isCard) == [false])
-    #expect(stage.memo.retries.isEmpty)
+    #expect(stage.memo.waiting.isEmpty)
   }
 
   @Test func `an alert that a card can't show is sent at once`() throws {
@@ -203,7 +203,7 @@ import Testing
     stage.life.contentState["plate"] = .value(Sample.text("{{ride.attributes.wheels}}"))
     stage.claim()
     #expect(stage.wire.map(\.isCard) == [false])
-    try #require(stage.due ?? stage.now > stage.now && stage.memo.retries.isEmpty)
+    try #require(stage.due ?? stage.now > stage.now && stage.memo.waiting.isEmpty)
     // Once the card can be rendered, it does not repeat the alert.
     stage.ride.attributes = #"{"wheels": 4}"#
     stage.emit("ride_updated")

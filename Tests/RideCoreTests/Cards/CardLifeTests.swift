@@ -132,7 +132,7 @@ import Testing
     stage.ride.attributes = "{}"
     stage.state("ride_completed")
     let decision = decide(stage.view, by: stage.configuration, now: stage.now)
-    let rows = (decision.pushes.map(\.entry) + decision.closed).map(\.id)
+    let rows = (decision.pushes.map(\.entry) + decision.ended).map(\.id)
     #expect(rows.count == 2 && Set(rows).count == 2, "a settlement writes each row once")
     stage.run()
     #expect(stage.wire.last?.event == "end")

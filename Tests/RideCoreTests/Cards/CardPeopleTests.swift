@@ -36,7 +36,7 @@ import Testing
     var stage = stage()
     stage.startTokens = []
     stage.emit("driver_assigned")
-    let closed = decision(stage).closed
+    let closed = decision(stage).ended
     #expect(closed.map(\.owner) == ["c", "c2"] && Set(closed.map(\.id)).count == 2)
     #expect(closed.allSatisfy { $0.reason?.code == .engine(.noStartToken) })
   }
@@ -52,7 +52,7 @@ import Testing
     view.apply(first.settled([.accepted], now: stage.now, jitter: { 0 }))
     view.ride?.participants = participants
     let second = decide(view, by: stage.configuration, now: stage.now)
-    #expect(second.pushes.isEmpty && second.closed.isEmpty)
+    #expect(second.pushes.isEmpty && second.ended.isEmpty)
     view.cards = [card(2, "c2", at: stage.now)]
     let third = decide(view, by: stage.configuration, now: stage.now + .seconds(1))
     #expect(third.pushes.map(\.entry.cardEvent) == [.update])

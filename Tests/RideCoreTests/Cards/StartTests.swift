@@ -97,12 +97,12 @@ import Testing
     stage.claim(crash: crash)
     stage.wait(20)
     let decision = decide(stage.view, by: stage.configuration, now: stage.now)
-    let ids = decision.closed.map(\.id) + decision.pushes.map(\.entry.id)
+    let ids = decision.ended.map(\.id) + decision.pushes.map(\.entry.id)
     #expect(Set(ids).count == ids.count)
     stage.run(for: .seconds(60))
     #expect(stage.wire.count == (crash == .afterJournal ? 0 : 1))
     #expect(stage.ledger.values.map(\.status) == [crash == .afterClaim ? .accepted : .uncertain])
-    #expect(stage.memo.retries.isEmpty)
+    #expect(stage.memo.waiting.isEmpty)
   }
 
   @Test func `one that comes too late is not sent`() {

@@ -51,7 +51,7 @@ struct AgendaStage {
     let outcomes = decision.pushes.map { _ in PushOutcome.accepted }
     let settlement = decision.settled(outcomes, now: now) { 0.5 }
     slots += decision.pushes.filter { $0.entry.rule == "r" }.map(\.entry.event.at)
-    closed += decision.closed
+    closed += decision.ended
     tally += settlement.tallies["r"] ?? SlotTally()
     view.apply(settlement)
     (memo, events) = (view.memo, view.events)

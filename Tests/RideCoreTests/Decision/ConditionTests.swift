@@ -53,8 +53,8 @@ import Testing
     let rule = try Self.rule(condition)
     let decision = decide(Self.view(attributes), by: Sample.book([rule]), now: Sample.now)
     #expect(decision.pushes.count == (reason == nil ? 1 : 0))
-    #expect(decision.closed.map(\.reason?.text) == (reason == nil ? [] : [reason]))
-    for entry in decision.closed {
+    #expect(decision.ended.map(\.reason?.text) == (reason == nil ? [] : [reason]))
+    for entry in decision.ended {
       #expect(entry.status == .suppressed)
       #expect((entry.phone == nil) == !condition.contains("phone."))
       #expect(entry.owner == "c")
@@ -70,8 +70,8 @@ import Testing
     ]
     let decision = decide(view, by: Sample.book([rule]), now: Sample.now)
     #expect(decision.pushes.map(\.entry.phone) == [1])
-    #expect(decision.closed.map(\.phone) == [2])
-    #expect(decision.closed.map(\.reason?.code) == [.engine(.conditionFalse)])
+    #expect(decision.ended.map(\.phone) == [2])
+    #expect(decision.ended.map(\.reason?.code) == [.engine(.conditionFalse)])
   }
 
   @Test func `R86: a rule can fire only if a value moved by more than a limit`() throws {
@@ -87,7 +87,7 @@ import Testing
       let decision = decide(view, by: configuration, now: Sample.now)
       if !decision.pushes.isEmpty { sent.append(eta) }
       // A change that moves nothing leaves no row: there may be one each second.
-      #expect(decision.closed.isEmpty)
+      #expect(decision.ended.isEmpty)
       #expect(decision.settlement.falseConditions == (decision.pushes.isEmpty ? ["arrived": 1] : [:]))
       memo = decision.settled(decision.pushes.map { _ in .accepted }, now: Sample.now) { 0 }.memo
     }
@@ -154,7 +154,7 @@ import Testing
     emit.what = .emit("eta_changed")
     var view = Self.view("{}", on: "ride_updated")
     let decision = decide(view, by: Sample.book([rule, emit]), now: Sample.now)
-    #expect(decision.closed.isEmpty && decision.pushes.isEmpty && decision.settlement.emits.isEmpty)
+    #expect(decision.ended.isEmpty && decision.pushes.isEmpty && decision.settlement.emits.isEmpty)
     #expect(decision.settlement.outsideStates == ["arrived": 1, "emit": 1])
     let settled = decision.settled([], now: Sample.now) { 0 }
     #expect(settled.entries.isEmpty && settled.outsideStates == ["arrived": 1, "emit": 1])
@@ -178,7 +178,7 @@ import Testing
     {
       let view = Self.view(attributes, on: "ride_updated", id: Int64(index + 1), memo: memo)
       let decision = decide(view, by: configuration, now: Sample.now)
-      rows += decision.closed.compactMap { $0.reason?.text }
+      rows += decision.ended.compactMap { $0.reason?.text }
       memo = decision.settled([], now: Sample.now) { 0 }.memo
     }
     #expect(
@@ -263,7 +263,7 @@ import Testing
       events: [Sample.event(data: #"{"driver_id": "d7"}"#)],
       phones: [Sample.phone(7, app: .driver, owner: "d7")])
     let decision = decide(view, by: Sample.book([rule]), now: Sample.now)
-    #expect(decision.closed.map(\.reason?.text) == (reason.map { [$0] } ?? []))
+    #expect(decision.ended.map(\.reason?.text) == (reason.map { [$0] } ?? []))
     #expect(decision.pushes.count == (reason == nil ? 1 : 0))
   }
 
@@ -281,7 +281,7 @@ import Testing
     for _ in 0..<20 where !view.events.isEmpty {
       let decision = decide(view, by: configuration, now: Sample.now)
       sent += decision.pushes.map(\.entry.event.id)
-      rows += decision.closed.map { "\($0.rule) \($0.event.id) \($0.reason?.text ?? "")" }
+      rows += decision.ended.map { "\($0.rule) \($0.event.id) \($0.reason?.text ?? "")" }
       view.apply(decision.settled(decision.pushes.map { _ in .accepted }, now: Sample.now) { 0 })
       // The row changes between the parts: the later ones go by the first.
       view.ride?.state = "requested"

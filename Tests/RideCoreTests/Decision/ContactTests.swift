@@ -32,7 +32,7 @@ import Testing
     let decision = decide(view(heard: ago), by: book(limit), now: Sample.now)
     #expect(decision.pushes.count == (reason == nil ? 1 : 0))
     #expect(decision.reasons == (reason.map { ["suppressed: \($0)"] } ?? []))
-    #expect(decision.closed.allSatisfy { $0.reason?.code == .engine(.recentContact) })
+    #expect(decision.ended.allSatisfy { $0.reason?.code == .engine(.recentContact) })
   }
 
   @Test func `is asked about again before a retry`() throws {
@@ -40,7 +40,7 @@ import Testing
     let push = try #require(first.pushes.first)
     var view = view(heard: .seconds(10))
     view.events = []
-    view.memo.retries = [PendingPush(entry: push.entry, due: Sample.now)]
+    view.memo.waiting = [WaitingItem(entry: push.entry, wait: .retry(at: Sample.now))]
     let again = decide(view, by: book(.seconds(300)), now: Sample.now)
     #expect(
       again.pushes.isEmpty && again.reasons == ["suppressed: the phone was in contact 10 s ago"])

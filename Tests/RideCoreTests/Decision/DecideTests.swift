@@ -8,7 +8,7 @@ import Testing
     let decision = decide(Sample.view(), by: Sample.book(), now: Sample.now)
     let push = try #require(decision.pushes.first)
     #expect(decision.pushes.count == 1)
-    #expect(decision.closed.isEmpty)
+    #expect(decision.ended.isEmpty)
     #expect(decision.isActive)
     #expect(push.address.text == Sample.customerToken)
     #expect(push.environment == .production)
@@ -86,7 +86,7 @@ import Testing
     #expect(decide(Sample.view(), by: Sample.book(), now: before).pushes.count == 1)
     let late = decide(Sample.view(), by: Sample.book(), now: end)
     #expect(late.pushes.isEmpty)
-    #expect(late.closed.map(\.status) == [.expired])
+    #expect(late.ended.map(\.status) == [.expired])
   }
 
   @Test func `R20: never-store is apns-expiration 0, and true for 15 seconds`() {
@@ -94,7 +94,7 @@ import Testing
     let decision = decide(Sample.view(), by: book, now: Sample.now)
     #expect(decision.pushes.map(\.headers.expiration.epochSeconds) == [0])
     let late = decide(Sample.view(), by: book, now: Sample.now + .seconds(14))
-    #expect(late.closed.map(\.status) == [.expired])
+    #expect(late.ended.map(\.status) == [.expired])
   }
 
   @Test func `R21: 4096 bytes are sent, one more is not and names its largest field`() {
@@ -173,6 +173,6 @@ import Testing
     #expect(decision.pushes.map { "\($0.entry.event.id)\($0.entry.rule)" } == ["1b", "2a", "2b"])
     let again = decide(view, by: Sample.book(rules), now: Sample.now)
     #expect(again.pushes == decision.pushes)
-    #expect(again.closed == decision.closed)
+    #expect(again.ended == decision.ended)
   }
 }

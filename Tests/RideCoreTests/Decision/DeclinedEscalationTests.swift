@@ -167,7 +167,7 @@ import Testing
     let pushed = try #require(stage.entries.values.first { $0.phone == 2500 }?.id)
     stage.view.seen = [pushed]
     stage.decide(at: 9)
-    #expect(stage.emitted.isEmpty && stage.reasons.contains("suppressed: seen in time"))
+    #expect(stage.emitted.isEmpty && stage.reasons.contains("accepted: seen in time"))
   }
 
   @Test func `R90: an event about no ride is escalated`() {
@@ -209,7 +209,7 @@ import Testing
     let codes = stage.ledger.values.filter { $0.rule == rule.name }.map(\.reason?.code)
     #expect(codes.contains(.engine(.emitted)) == row.emits, "\(stage.reasons)")
     #expect(codes.contains(.engine(.coveredByCard)) != row.emits)
-    #expect(stage.memo.retries.isEmpty)
+    #expect(stage.memo.waiting.isEmpty)
   }
 
   @Test func `a card that has nothing new to show covers an alert at once`() {
@@ -223,7 +223,7 @@ import Testing
     stage.others = [rule]
     stage.emit("eta_changed")
     stage.claim()
-    #expect(stage.memo.retries.isEmpty)
+    #expect(stage.memo.waiting.isEmpty)
     stage.run(for: .seconds(60))
     #expect(
       stage.ledger.values.filter { $0.rule == "nearby" }.map(\.reason?.text)

@@ -18,7 +18,7 @@ import Testing
     let push = LedgerEntry(
       id: PushID(of: "a"), event: Sample.event(), rule: "told", app: .customer, pushType: .alert,
       status: .pending, attempts: .max, phone: 1)
-    stage.memo.retries = [PendingPush(entry: push, due: stage.now)]
+    stage.memo.waiting = [WaitingItem(entry: push, wait: .retry(at: stage.now))]
     stage.memo.starts[1] = StartMemo(entry: push, owner: "c", shown: nil, isOpen: true)
     var announced = Sample.rule()
     announced.name = "told"

@@ -29,8 +29,8 @@ import Testing
     let (decision, settlement) = outcome(view, [rule("e", .on(["driver_arrived"]))])
     #expect(settlement.emits.map(\.name) == ["eta_changed"])
     #expect(settlement.emits.map(\.data) == [#"{"minutes": 3.0}"#])
-    #expect(decision.reasons == ["suppressed: emitted eta_changed"])
-    #expect(decision.closed.map(\.reason?.code) == [.engine(.emitted)])
+    #expect(decision.reasons == ["accepted: emitted eta_changed"])
+    #expect(decision.ended.map(\.reason?.code) == [.engine(.emitted)])
     #expect(settlement.nextDue == Sample.now && !settlement.isOver)
   }
 

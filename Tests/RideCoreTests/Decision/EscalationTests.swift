@@ -47,7 +47,7 @@ import Testing
     let last = stage.decide(at: 6)
     #expect(last.emits.map(\.name) == ["offer_unseen"])
     #expect(last.emits.map(\.data) == [#"{"driver_id":"d","fare":12}"#])
-    #expect(stage.verdicts.last == "suppressed: emitted offer_unseen: not seen within 6s")
+    #expect(stage.verdicts.last == "accepted: emitted offer_unseen: not seen within 6s")
     #expect(stage.decide(at: 7).emits.isEmpty && stage.view.memo.isEmpty)
   }
 
@@ -57,11 +57,11 @@ import Testing
       Sample.phone(3, app: .driver, owner: "d", token: "abcdef"),
     ])
     stage.decide(at: 0)
-    let awaited = try #require(stage.view.memo.retries.first?.awaited)
+    let awaited = try #require(stage.view.memo.waiting.first?.wait.awaited)
     #expect(awaited.count == 2)
     stage.view.seen = [awaited[1]]
     #expect(stage.decide(at: 6).emits.isEmpty)
-    #expect(stage.verdicts.last == "suppressed: seen in time" && stage.view.memo.isEmpty)
+    #expect(stage.verdicts.last == "accepted: seen in time" && stage.view.memo.isEmpty)
   }
 
   @Test func `the payload carries the push's ID, by which the app reports it`() throws {
@@ -125,9 +125,9 @@ import Testing
   @Test func `a push that is retried in time keeps its escalation, and there is one`() {
     var stage = Stage()
     stage.decide(at: 0, .unsent(.goAway(reason: nil)))
-    #expect(stage.view.memo.retries.count == 2)
+    #expect(stage.view.memo.waiting.count == 2)
     stage.decide(at: 2)
-    #expect(stage.view.memo.retries.count == 1)
+    #expect(stage.view.memo.waiting.count == 1)
     #expect(stage.decide(at: 6).emits.count == 1)
   }
 

@@ -62,11 +62,11 @@ import Testing
     var stage = try Stage(if: "!ride.attributes.paid")
     try stage.holdAtNight()
     stage.decide(at: Self.night)
-    #expect(stage.view.memo.retries.count == 1)
+    #expect(stage.view.memo.waiting.count == 1)
     stage.change(Self.paid)
     let decision = stage.decide(at: Self.morning)
     #expect(decision.pushes.isEmpty)
-    #expect(decision.closed.map(\.reason?.code) == [.engine(.conditionFalse)])
+    #expect(decision.ended.map(\.reason?.code) == [.engine(.conditionFalse)])
     #expect(stage.rows.last == Self.becameFalse)
     #expect(stage.view.memo.isEmpty)
   }
@@ -83,7 +83,7 @@ import Testing
       var stage = try Stage(if: "!ride.attributes.paid", at: Sample.now)
       stage.rule.when = .on(["driver_arrived"], while: ["driver_arrived"])
       stage.decide(at: Sample.now) { _ in Self.unavailable }
-      #expect(stage.view.memo.retries.count == 1)
+      #expect(stage.view.memo.waiting.count == 1)
       if isPaid { stage.change(Self.paid) } else { stage.view.ride?.state = "requested" }
       #expect(stage.decide(at: Sample.now + .seconds(60)).pushes.isEmpty)
       #expect(
@@ -96,14 +96,14 @@ import Testing
     var stage = try Stage(if: "!ride.attributes.paid", at: Sample.now)
     stage.decide(at: Sample.now) { _ in .unanswered(.timeout) }
     stage.change(Self.paid)
-    let closed = stage.decide(at: Sample.now + .seconds(60)).closed
-    #expect(closed.map(\.status) == [.uncertain])
+    let ended = stage.decide(at: Sample.now + .seconds(60)).ended
+    #expect(ended.map(\.status) == [.uncertain])
     // The node that held the ride may have sent the retry before it ended.
     var other = try Stage(if: "!ride.attributes.paid", at: Sample.now)
     other.decide(at: Sample.now) { _ in Self.unavailable }
     other.change(Self.paid)
     other.view.isTakenOver = true
-    #expect(other.decide(at: Sample.now + .seconds(60)).closed.map(\.status) == [.uncertain])
+    #expect(other.decide(at: Sample.now + .seconds(60)).ended.map(\.status) == [.uncertain])
   }
 
   @Test func `a retry that is not sent gives its permit back`() throws {
@@ -125,7 +125,7 @@ import Testing
     let first = stage.decide(at: Sample.now) { push in
       push.entry.rule == "now" ? Self.unavailable : .unsent(.heldBack)
     }
-    #expect(first.pushes.count == 2 && stage.view.memo.retries.count == 2)
+    #expect(first.pushes.count == 2 && stage.view.memo.waiting.count == 2)
     stage.change(Self.paid)
     let second = stage.decide(at: Sample.now + .seconds(60))
     #expect(second.pushes.map(\.entry.rule) == ["now"])
@@ -193,7 +193,7 @@ import Testing
       stage.view.events = [RideEvent(id: Int64(number), name: "driver_arrived", at: now)]
       stage.decide(at: now) { _ in .unsent(.paused(for: .seconds(3600))) }
     }
-    #expect(stage.view.memo.retries.count == 300)
+    #expect(stage.view.memo.waiting.count == 300)
     let size = stage.view.memo.fired.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     #expect(size > 900_000 && size <= MemoBudget.memories)
   }
@@ -217,7 +217,7 @@ import Testing
     entry.phone = 1
     entry.owner = "c"
     stage.view.events = []
-    stage.view.memo.retries = [PendingPush(entry: entry, due: Sample.now)]
+    stage.view.memo.waiting = [WaitingItem(entry: entry, wait: .retry(at: Sample.now))]
     stage.change(Self.paid)
     #expect(stage.decide(at: Sample.now).pushes.isEmpty && stage.rows == [Self.becameFalse])
   }

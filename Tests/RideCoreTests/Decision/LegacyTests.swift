@@ -34,7 +34,7 @@ import Testing
     let push = try push()
     let decision = decision([event(push)], phones: others + [Sample.phone(9, owner: "u17")])
     let planned = try #require(decision.pushes.first)
-    #expect(decision.pushes.count == 1 && decision.closed.isEmpty)
+    #expect(decision.pushes.count == 1 && decision.ended.isEmpty)
     #expect(planned.address == .device(push.token) && planned.entry.phone == 9)
     #expect(planned.payload == Array(Self.alert.utf8))
     #expect(planned.headers.topic == "com.example.customer")
@@ -101,7 +101,7 @@ import Testing
     #expect(settlement.entries.map(\.attempts) == [2])
     #expect(settlement.isOver && settlement.memo.isEmpty && settlement.nextDue == nil)
     let late = decision([], memo: failed.memo, now: Timestamp(epochSeconds: 1_800_000_100))
-    #expect(late.closed.map(\.status) == [.expired])
+    #expect(late.ended.map(\.status) == [.expired])
     #expect(
       decision([], phones: [], memo: failed.memo, now: now).reasons == [
         "suppressed: the phone is disabled"
@@ -138,7 +138,7 @@ import Testing
   {
     let large = try push(#"{"a":""# + String(repeating: "x", count: 4089) + #""}"#)
     #expect(large.payload.utf8.count == 4097)
-    #expect(decision([event(large)]).closed.map(\.status) == [.rejected])
+    #expect(decision([event(large)]).ended.map(\.status) == [.rejected])
     let rule = Sample.rule(on: [RawPush.Source.legacy.event])
     let own = decide(
       Sample.view(events: [event(try push())]), by: Sample.book([rule]), now: Sample.now)

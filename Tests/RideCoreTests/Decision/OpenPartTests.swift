@@ -50,7 +50,7 @@ import Testing
       events: [Sample.event(1, "eta_changed"), Sample.event(2)], phones: Self.phones(3000))
     let first = decide(view, by: Sample.book([rule]), now: Sample.now)
     #expect(first.pushes.allSatisfy { $0.entry.event.id == 2 })
-    #expect(first.closed.allSatisfy { $0.status == .superseded })
+    #expect(first.ended.allSatisfy { $0.status == .superseded })
     view.memo =
       first.settled(first.pushes.map { _ in .accepted }, now: Sample.now, jitter: { 0 }).memo
     view.events.append(Sample.event(3, "eta_changed"))
@@ -81,7 +81,7 @@ import Testing
         id: PushID(of: data), event: Sample.event(data: data), rule: "r", app: .customer,
         pushType: .alert, status: .pending, attempts: 1)
       entry.phone = 1
-      memo.retries.append(PendingPush(entry: entry, due: Sample.now))
+      memo.waiting.append(WaitingItem(entry: entry, wait: .retry(at: Sample.now)))
     }
     let json = memo.storedText
     #expect(try Memo(storedText: json) == memo)
@@ -132,14 +132,14 @@ import Testing
       .refused(Refusal(status: 503, reason: "Shutdown"))
     }
     let memo = try #require(last?.memo)
-    #expect(memo.retries.count == OpenPart.size)
+    #expect(memo.waiting.count == OpenPart.size)
     let json = memo.storedText
     #expect(json.count < 2_000_000)
     #expect(try Memo(storedText: json) == memo)
   }
 
   @Test func `a memo is bounded; a push that does not fit ends with a reason`() {
-    let view = Sample.view(phones: Self.phones(MemoBudget.retries + 3000))
+    let view = Sample.view(phones: Self.phones(MemoBudget.items + 3000))
     var entries: [LedgerEntry] = []
     var open = view
     for _ in 0..<15 {
@@ -151,7 +151,7 @@ import Testing
       open.memo = settlement.memo
       if !settlement.consumed.isEmpty { open.events = [] }
     }
-    #expect(open.memo.retries.count == MemoBudget.retries)
+    #expect(open.memo.waiting.count == MemoBudget.items)
     let ended = entries.filter { $0.status != .pending }
     #expect(ended.count == 3000)
     #expect(
@@ -168,7 +168,7 @@ import Testing
       Sample.view(events: events), by: Sample.book(), now: Sample.now)
     let settlement = decision.settled(
       decision.pushes.map { _ in .unsent(.refusedStream) }, now: Sample.now, jitter: { 1 })
-    #expect(settlement.memo.retries.count == 4)
+    #expect(settlement.memo.waiting.count == 4)
     #expect(settlement.entries.count { $0.status == .suppressed } == 6)
   }
 
@@ -180,9 +180,9 @@ import Testing
     var decider = Decider(
       view: Sample.view(memo: memo), configuration: Sample.book(), now: Sample.now)
     let rule = CompiledRule(Sample.rule())
-    decider.hold(decider.draft(rule, Sample.event()), [.activity(7)], [], by: rule)
+    decider.cover(decider.draft(rule, Sample.event()), Cover(cards: [.activity(7)]))
     #expect(decider.decision.reasons == ["suppressed: covered by the card"])
-    #expect(decider.decision.held.isEmpty)
+    #expect(decider.decision.covered.isEmpty)
   }
 
   @Test func `slots do not follow the row while events are left`() {

@@ -25,8 +25,8 @@ import Testing
       now: Sample.now)
     #expect(decision.pushes.map(\.entry.event.name) == ["eta_changed"])
     #expect(
-      decision.closed.map(\.status) == [.superseded, .superseded]
-        && decision.closed.map(\.event.id) == [1, 2])
+      decision.ended.map(\.status) == [.superseded, .superseded]
+        && decision.ended.map(\.event.id) == [1, 2])
     #expect(decision.settlement.consumed.map(\.id) == [1, 2, 3])
   }
 
@@ -40,7 +40,7 @@ import Testing
     ])
     let decision = decide(
       Sample.view(events: events(Self.names)), by: book, now: Sample.now)
-    #expect(decision.closed.isEmpty)
+    #expect(decision.ended.isEmpty)
     #expect(decision.pushes.map(\.entry.rule) == ["a", "b", "c", "heartbeat"])
   }
 
@@ -61,13 +61,13 @@ import Testing
     let memo = first.settled(
       [.refused(Refusal(status: 503, reason: "Shutdown"))], now: Sample.now, jitter: { 1 }
     ).memo
-    #expect((memo.retries.first?.due ?? Sample.now) > Sample.now)
+    #expect((memo.waiting.first?.due ?? Sample.now) > Sample.now)
     // The retry is not due yet, but is sent: otherwise the newer push would arrive before it.
     let next = decide(
       Sample.view(events: events(["driver_arrived", "eta_changed"], from: 2), memo: memo),
       by: book, now: Sample.now)
     #expect(next.pushes.map(\.entry.event.id) == [1, 2, 3])
-    #expect(next.waiting.isEmpty)
+    #expect(next.kept.isEmpty)
   }
 
   @Test func `R39, R70: nothing older follows what a dead node may have sent`() {
@@ -84,8 +84,8 @@ import Testing
     view.isTakenOver = true
     let decision = decide(view, by: book, now: late)
     #expect(decision.pushes.isEmpty)
-    #expect(decision.closed.map(\.status) == [.uncertain, .uncertain])
-    #expect(decision.closed.map(\.event.id) == [2, 1])
+    #expect(decision.ended.map(\.status) == [.uncertain, .uncertain])
+    #expect(decision.ended.map(\.event.id) == [2, 1])
   }
 
   @Test func `a clock that was set back changes no order`() {
@@ -107,7 +107,7 @@ import Testing
       jitter: { 1 })
     #expect(settlement.entries.map(\.status) == [.pending, .pending, .pending])
     #expect(settlement.entries.map(\.attempts) == [1, 0, 0])
-    let dues = settlement.memo.retries.map(\.due)
+    let dues = settlement.memo.waiting.map(\.due)
     #expect(dues == [dues[0], dues[0], dues[0]] && dues[0] > Sample.now)
     // All of them are sent again in order, once they are due.
     let next = decide(
@@ -139,7 +139,7 @@ import Testing
       index == 0 ? PushOutcome.accepted : .unsent(.heldBack)
     }
     memo = first.settled(outcomes, now: Sample.now, jitter: { 0 }).memo
-    memo.retries.shuffle()
+    memo.waiting.shuffle()
     var sent: [Int64] = []
     for round in 0..<4 {
       let events = round == 0 ? [Sample.event(Int64(count) + 1, "requested")] : []
@@ -164,10 +164,10 @@ import Testing
       [.refused(Refusal(status: 503, reason: "Shutdown")), .unsent(.heldBack)], now: Sample.now,
       jitter: { 1 }
     ).memo
-    // The memo as an older version of the engine left it: the newer push is due earlier.
-    memo.retries[1].due = Sample.now
+    // Whatever the memo says, the newer push goes no earlier.
+    memo.waiting[1].wait = .behind(until: Sample.now)
     let next = decide(Sample.view(events: [], memo: memo), by: book, now: Sample.now)
     #expect(next.pushes.isEmpty)
-    #expect(next.waiting.map(\.due) == [memo.retries[0].due, memo.retries[0].due])
+    #expect(next.kept.map(\.due) == [memo.waiting[0].due, memo.waiting[0].due])
   }
 }

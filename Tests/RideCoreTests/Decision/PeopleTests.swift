@@ -122,7 +122,7 @@ import Testing
     #expect(both.pushes[0].entry == alone.pushes[0].entry)
     #expect(both.pushes.map(\.entry.isOfParticipant) == [nil, true])
     #expect(both.reasons == ["suppressed: no phone of the customer"])
-    #expect(both.closed.map(\.owner) == ["c3"])
+    #expect(both.ended.map(\.owner) == ["c3"])
   }
 
   @Test func `people without a phone have rows of their own, the first with the ID of always`() {
@@ -131,9 +131,9 @@ import Testing
     let closed = decide(
       Sample.view(ride: ride, phones: []), by: book([Sample.rule()]), now: Sample.now
     )
-    .closed
+    .ended
     #expect(closed.count == 3 && Set(closed.map(\.id)).count == 3)
-    #expect(closed.first?.id == alone.closed.first?.id)
+    #expect(closed.first?.id == alone.ended.first?.id)
   }
 
   @Test func `R89: an offer goes to ten drivers, and is revoked for nine`() {
@@ -157,7 +157,7 @@ import Testing
     #expect(
       Set(decision.pushes.filter { $0.entry.rule == "revoked" }.map(\.entry.owner))
         == Set(drivers.dropFirst().map { OwnerID($0) }))
-    #expect(decision.closed.map(\.status) == Array(repeating: .superseded, count: 9))
+    #expect(decision.ended.map(\.status) == Array(repeating: .superseded, count: 9))
   }
 
   @Test func `many people with many phones are addressed in parts, each phone once`() {
@@ -171,7 +171,7 @@ import Testing
     while !view.events.isEmpty {
       let decision = decide(view, by: book([Sample.rule(app: .driver)]), now: Sample.now)
       sent += decision.pushes.compactMap(\.entry.phone)
-      without += decision.closed.map(\.owner)
+      without += decision.ended.map(\.owner)
       #expect(decision.pushes.count <= OpenPart.size)
       view.apply(
         decision.settled(decision.pushes.map { _ in .accepted }, now: Sample.now, jitter: { 0 }))
@@ -188,7 +188,7 @@ import Testing
     let rule = Sample.rule(body: "Hello")
     let first = decide(Sample.view(ride: ride, phones: phones), by: book([rule]), now: Sample.now)
     let memo = first.settled([.unsent(.refusedStream)], now: Sample.now, jitter: { 1 }).memo
-    let due = try #require(memo.retries.first?.due)
+    let due = try #require(memo.waiting.first?.due)
     if !stays { ride.participants = [] }
     let last = decide(
       Sample.view(ride: ride, events: [], phones: phones, memo: memo), by: book([rule]), now: due)
@@ -226,7 +226,7 @@ import Testing
     let first = decide(Sample.view(), by: book([rule]), now: Sample.now)
     let outcomes = first.pushes.map { _ in PushOutcome.unsent(.refusedStream) }
     let memo = first.settled(outcomes, now: Sample.now, jitter: { 0.5 }).memo
-    let due = try #require(memo.retries.map(\.due).max())
+    let due = try #require(memo.waiting.map(\.due).max())
     let again = decide(Sample.view(events: [], memo: memo), by: book([rule]), now: due)
     #expect(again.pushes.map(\.headers.topic) == ["com.example.customer", "com.example.driver"])
     #expect(Set(again.pushes.map(\.entry.id)) == Set(first.pushes.map(\.entry.id)))

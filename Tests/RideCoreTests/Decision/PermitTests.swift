@@ -107,7 +107,7 @@ import TestSupport
     #expect(isRefused)
     let refused = decide(view, by: book, now: Sample.now)
     #expect(refused.pushes.isEmpty && refused.permitRequests.isEmpty)
-    #expect(refused.closed.map { $0.reason?.code } == [.engine(.overCap), .engine(.overCap)])
+    #expect(refused.ended.map { $0.reason?.code } == [.engine(.overCap), .engine(.overCap)])
   }
 
   @Test func `two phones of an owner count once`() {

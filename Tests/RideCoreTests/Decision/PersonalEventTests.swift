@@ -95,7 +95,7 @@ import Testing
         rule.name = "r\(index)"
         return rule
       })
-    #expect(decision.pushes.count == 1 && decision.closed.isEmpty)
+    #expect(decision.pushes.count == 1 && decision.ended.isEmpty)
   }
 
   @Test func `if it names nobody of any rule, that is recorded`() {
@@ -122,7 +122,7 @@ import Testing
   @Test func `a retry shows the same values`() throws {
     let first = decision([rule()])
     let memo = first.settled([.unsent(.refusedStream)], now: Sample.now, jitter: { 1 }).memo
-    let due = try #require(memo.retries.first?.due)
+    let due = try #require(memo.waiting.first?.due)
     let view = RideView(
       rideID: Self.ride, ride: nil, phones: [Sample.phone(7, app: .driver, owner: "d7")],
       memo: memo)

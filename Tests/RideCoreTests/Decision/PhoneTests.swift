@@ -25,7 +25,7 @@ import Testing
     _ phone: Phone, _ memo: Memo = Memo(), book: EngineConfiguration? = nil,
     now: Timestamp = Sample.now
   ) -> Decision {
-    let events = memo.retries.isEmpty ? [Sample.event()] : []
+    let events = memo.waiting.isEmpty ? [Sample.event()] : []
     return decide(
       Sample.view(events: events, phones: [phone], memo: memo), by: book ?? self.book, now: now)
   }
@@ -46,7 +46,7 @@ import Testing
     let (settlement, id) = refused()
     #expect(settlement.entries.map(\.status) == [.pending])
     #expect(settlement.observations == [PhoneObservation(phone: 1, .bad(probe: id))])
-    #expect(settlement.memo.retries.map(\.entry.id) == [id])
+    #expect(settlement.memo.waiting.map(\.entry.id) == [id])
   }
 
   @Test func `R16: the probe is sent to the other environment`() {
@@ -60,7 +60,7 @@ import Testing
     let refuted = settled(probe, Self.bad, now: now)
     #expect(refuted.observations == [PhoneObservation(phone: 1, .probed(nil))])
     #expect(refuted.entries.map(\.status) == [.rejected])
-    #expect(refuted.memo.retries.isEmpty)
+    #expect(refuted.memo.waiting.isEmpty)
   }
 
   @Test func `R16: a probe without an answer remains the probe`() {
@@ -80,7 +80,7 @@ import Testing
     let other = PushID(of: "another")
     let waiting = decision(phone { $0.probe = other }, settlement.memo, now: now)
     #expect(waiting.pushes.isEmpty)
-    #expect(waiting.postponed.map(\.due) == [now + .seconds(1)])
+    #expect(waiting.deferred.map(\.due) == [now + .seconds(1)])
     let still = settled(waiting, .accepted, now: now)
     #expect(still.entries.map(\.status) == [.pending])
     #expect(still.observations.isEmpty)
@@ -152,7 +152,7 @@ import Testing
     let settlement = settled(decision(Sample.phone()), Self.otherTopic)
     #expect(settlement.entries.map(\.status) == [.rejected])
     #expect(settlement.observations == [PhoneObservation(phone: 1, .bad(probe: nil))])
-    #expect(settlement.memo.retries.isEmpty)
+    #expect(settlement.memo.waiting.isEmpty)
   }
 
   @Test func `R100 a probe that finds another topic is over`() {
@@ -214,7 +214,7 @@ import Testing
     let spared = decision(phone { $0.quietUntil = until.microseconds })
     #expect(spared.pushes.isEmpty)
     let end = settled(spared, .accepted)
-    #expect(end.memo.retries.map(\.due) == [until])
+    #expect(end.memo.waiting.map(\.due) == [until])
     #expect(end.entries.map(\.status) == [.pending])
     #expect(end.entries.map(\.attempts) == [0])
     #expect(decision(phone { $0.quietUntil = until.microseconds }, now: until).pushes.count == 1)

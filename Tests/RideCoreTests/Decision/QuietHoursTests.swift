@@ -142,7 +142,7 @@ import TestSupport
     let book = try book(.hold)
     var view = view(at: Self.night)
     let first = decide(view, by: book, now: Self.night)
-    #expect(first.pushes.isEmpty && first.closed.isEmpty)
+    #expect(first.pushes.isEmpty && first.ended.isEmpty)
     let settlement = first.settled([], now: Self.night) { 0 }
     let end = Sample.now - .seconds(3600)
     #expect(settlement.nextDue == end && !settlement.isOver)
@@ -160,7 +160,7 @@ import TestSupport
 
   @Test func `drop a push`() throws {
     let decision = decide(view(at: Self.night), by: try book(.drop), now: Self.night)
-    #expect(decision.pushes.isEmpty && decision.postponed.isEmpty)
+    #expect(decision.pushes.isEmpty && decision.deferred.isEmpty)
     #expect(decision.reasons == ["suppressed: quiet hours 22:00 to 07:00 UTC"])
   }
 
@@ -168,11 +168,11 @@ import TestSupport
   func `hold nothing beyond its validity`(expires: Int64, isHeld: Bool) throws {
     let book = try book(.hold, expires: .seconds(expires))
     let decision = decide(view(at: Self.night), by: book, now: Self.night)
-    #expect(decision.postponed.count == (isHeld ? 1 : 0))
+    #expect(decision.deferred.count == (isHeld ? 1 : 0))
     #expect(decision.pushes.isEmpty)
-    let codes = decision.closed.map(\.reason?.code)
+    let codes = decision.ended.map(\.reason?.code)
     #expect(codes == (isHeld ? [] : [.engine(.quietHours)]))
-    #expect(decision.closed.allSatisfy { $0.status == .suppressed })
+    #expect(decision.ended.allSatisfy { $0.status == .suppressed })
   }
 
   @Test func `check the states again when they end`() throws {
@@ -184,7 +184,7 @@ import TestSupport
     view.apply(decide(view, by: book, now: Self.night).settled([], now: Self.night) { 0 })
     view.ride?.state = "requested"
     let decision = decide(view, by: book, now: Sample.now - .seconds(3600))
-    #expect(decision.closed.map(\.reason?.code) == [.engine(.leftStates)])
+    #expect(decision.ended.map(\.reason?.code) == [.engine(.leftStates)])
   }
 
   @Test func `a held push neither delays nor overtakes others of its phone`() throws {
@@ -198,11 +198,11 @@ import TestSupport
     #expect(second.pushes.map(\.entry.rule) == ["urgent"])
     // A retry of the newer push does not wait for the held one either.
     view.apply(second.settled([.refused(Refusal(status: 503))], now: later) { 0 })
-    #expect(view.memo.retries.count == 2)
+    #expect(view.memo.waiting.count == 2)
     let retry = decide(view, by: book, now: later + .seconds(5))
     #expect(retry.pushes.map(\.entry.rule) == ["urgent"])
-    #expect(retry.waiting.map(\.entry.rule) == ["arrived"])
-    #expect(retry.waiting.first?.due == Sample.now - .seconds(3600))
+    #expect(retry.kept.map(\.entry.rule) == ["arrived"])
+    #expect(retry.kept.first?.due == Sample.now - .seconds(3600))
   }
 
   @Test func `a newer push with the collapse ID supersedes a held one`() throws {
@@ -216,7 +216,7 @@ import TestSupport
     let decision = decide(view(at: Self.night, events), by: book, now: Self.night)
     #expect(decision.pushes.map(\.entry.rule) == ["urgent"])
     #expect(decision.reasons == ["superseded: superseded by eta_changed"])
-    #expect(decision.postponed.isEmpty)
+    #expect(decision.deferred.isEmpty)
   }
 
   @Test func `a ride with an unknown zone counts as one in UTC`() throws {

@@ -43,7 +43,7 @@ import Testing
     let push = try push()
     let decision = decision([event(push)])
     let planned = try #require(decision.pushes.first)
-    #expect(decision.pushes.count == 1 && decision.closed.isEmpty)
+    #expect(decision.pushes.count == 1 && decision.ended.isEmpty)
     #expect(planned.address == .device(try #require(DeviceToken(Sample.customerToken))))
     #expect(planned.payload == Array(Self.alert.utf8))
     #expect(planned.headers.topic == "com.example.customer")
@@ -153,7 +153,7 @@ import Testing
   @Test(arguments: problems.indices)
   func `R106: what Apple refuses is not sent`(index: Int) throws {
     let (type, priority, payload, text) = Self.problems[index]
-    let closed = decision([event(try push(payload, type, priority: priority))]).closed
+    let closed = decision([event(try push(payload, type, priority: priority))]).ended
     #expect(closed.map(\.status) == [.rejected])
     #expect(closed.first?.reason?.code == .engine(.invalidRequest))
     #expect(closed.first?.reason?.text.contains(text) == true, "\(closed)")
@@ -165,7 +165,7 @@ import Testing
     }
     for (type, limit) in [(PushType.alert, 4096), (.voip, 5120)] {
       #expect(decision([event(try push(payload(limit), type))]).pushes.count == 1)
-      let large = decision([event(try push(payload(limit + 1), type))]).closed
+      let large = decision([event(try push(payload(limit + 1), type))]).ended
       #expect(large.map { $0.reason?.code } == [.apns("PayloadTooLarge")])
     }
   }
@@ -220,7 +220,7 @@ import Testing
     let decision = decision(events)
     #expect(decision.pushes.map(\.entry.event.id) == [2])
     #expect(decision.pushes.map(\.headers.collapseID) == [CollapseID("order")])
-    #expect(decision.closed.map(\.status) == [.superseded])
+    #expect(decision.ended.map(\.status) == [.superseded])
   }
 
   @Test func `R106: its validity ends, and what may have arrived is uncertain`() throws {
@@ -229,7 +229,7 @@ import Testing
       decision([event(try push())], now: end).reasons
         == ["expired: valid until \(CivilTime.iso(end))"])
     let lost = decision([event(try push())]).settled([.unanswered(.timeout)], now: Sample.now) { 0 }
-    #expect(decision([], memo: lost.memo, now: end).closed.map(\.status) == [.uncertain])
+    #expect(decision([], memo: lost.memo, now: end).ended.map(\.status) == [.uncertain])
   }
 
   @Test(arguments: [
@@ -249,6 +249,6 @@ import Testing
     let own = decide(
       Sample.view(events: [event(try push())]), by: Sample.book(), now: Sample.now)
     #expect(own.pushes.isEmpty)
-    #expect(own.closed.map { $0.reason?.code } == [.engine(.unknownEvent)])
+    #expect(own.ended.map { $0.reason?.code } == [.engine(.unknownEvent)])
   }
 }

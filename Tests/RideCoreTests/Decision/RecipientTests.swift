@@ -81,7 +81,7 @@ import Testing
     let decision = decision([event(1, "driver_arrived", driver: "d1")])
     #expect(sent(decision).isEmpty)
     #expect(decision.reasons == ["suppressed: missing ride.attributes.name"])
-    #expect(decision.closed.first?.owner == "d1")
+    #expect(decision.ended.first?.owner == "d1")
   }
 
   @Test func `data names its own recipient, and the texts are the ride's`() {
@@ -129,7 +129,7 @@ import Testing
       [event(2, "requested", driver: "d2", former: Self.image("d1", "Ana"))], memo: memo)
     #expect(sent(change) == ["2 d2 Bea d2"])
     memo = change.settled([.accepted], now: Sample.now, jitter: { 1 }).memo
-    let due = try #require(memo.retries.first?.due)
+    let due = try #require(memo.waiting.first?.due)
     let last = decide(
       Sample.view(ride: Self.ride, events: [], phones: Self.phones, memo: memo),
       by: Sample.book(Self.rules), now: due)

@@ -72,5 +72,5 @@ enum Sample {
 
 extension Decision {
   /// The reasons of the pushes that are not sent.
-  var reasons: [String] { closed.map { "\($0.status.rawValue): \($0.reason?.text ?? "")" } }
+  var reasons: [String] { ended.map { "\($0.status.rawValue): \($0.reason?.text ?? "")" } }
 }

@@ -45,8 +45,8 @@ import Testing
     #expect(result.entries.map { $0.reason?.text } == [reason])
     #expect(result.entries.map(\.attempts) == [1])
     #expect(result.consumed.map(\.id) == [1])
-    #expect(result.memo.retries.count == (status == .pending ? 1 : 0))
-    #expect(result.nextDue == result.memo.retries.first?.due)
+    #expect(result.memo.waiting.count == (status == .pending ? 1 : 0))
+    #expect(result.nextDue == result.memo.waiting.first?.due)
   }
 
   /// Apple's table: status, reason, and whether the refusal is final for the push.
@@ -84,13 +84,13 @@ import Testing
     for _ in 1...8 {
       let rule = Sample.rule(expires: .after(.seconds(86_400)))
       let events = memo.isEmpty ? [Sample.event()] : []
-      let now = memo.retries.first?.due ?? Sample.now
+      let now = memo.waiting.first?.due ?? Sample.now
       memo =
         settlement(
           .unanswered(.timeout), rule: rule, now: now, jitter: 1, memo: memo,
           events: events
         ).memo
-      waits.append(memo.retries.first.map { ($0.due - now).inSeconds } ?? -1)
+      waits.append(memo.waiting.first.map { ($0.due - now).inSeconds } ?? -1)
     }
     #expect(waits == [1, 2, 4, 8, 16, 32, 60, 60])
     let refused = Refusal(status: 429, reason: "TooManyRequests", retryAfter: .seconds(7))
@@ -165,7 +165,7 @@ import Testing
       Sample.view(ride: ride, events: [], memo: first.memo), by: Sample.book(),
       now: Sample.now - .seconds(1))
     #expect(early.pushes.isEmpty)
-    #expect(early.waiting == first.memo.retries)
+    #expect(early.kept == first.memo.waiting)
     let again = decide(
       Sample.view(ride: ride, events: [], memo: first.memo), by: Sample.book(), now: due)
     #expect(again.pushes.map(\.headers.id) == first.entries.map(\.id))
@@ -193,7 +193,7 @@ import Testing
       events: [Sample.event(1, "eta_changed"), Sample.event(2)])
     #expect(both.entries.map(\.status) == [.superseded, .pending])
     #expect(both.entries.first?.reason?.text == "superseded by driver_arrived")
-    #expect(both.memo.retries.map(\.entry.event.id) == [2])
+    #expect(both.memo.waiting.map(\.entry.event.id) == [2])
     // Later: the older push is waiting when the newer event arrives.
     let waiting = settlement(.unsent(.refusedStream), rule: rule, events: [Sample.event(1)]).memo
     let next = decide(
@@ -201,7 +201,7 @@ import Testing
       now: Sample.now)
     #expect(next.reasons == ["superseded: superseded by driver_arrived"])
     #expect(next.pushes.map(\.entry.event.id) == [2])
-    #expect(next.waiting.isEmpty)
+    #expect(next.kept.isEmpty)
   }
 
   @Test func `R2: a push that may have arrived is uncertain, however the connection ends`() {
@@ -209,8 +209,8 @@ import Testing
     let doubt = "an earlier attempt was not answered"
     let late = Sample.now + .seconds(3600)
     let expired = decide(Sample.view(events: [], memo: memo), by: Sample.book(), now: late)
-    #expect(expired.closed.map(\.status) == [.uncertain])
-    #expect(expired.closed.first?.reason?.text.hasSuffix(doubt) == true)
+    #expect(expired.ended.map(\.status) == [.uncertain])
+    #expect(expired.ended.first?.reason?.text.hasSuffix(doubt) == true)
     let noPhone = decide(
       Sample.view(events: [], phones: [], memo: memo), by: Sample.book(),
       now: Sample.now + .seconds(30))
@@ -233,12 +233,12 @@ import Testing
   @Test func `R39: a push that expired on a dead node is uncertain`() {
     var view = Sample.view()
     let late = Sample.now + .seconds(3600)
-    #expect(decide(view, by: Sample.book(), now: late).closed.map(\.status) == [.expired])
+    #expect(decide(view, by: Sample.book(), now: late).ended.map(\.status) == [.expired])
     view.isTakenOver = true
     let taken = decide(view, by: Sample.book(), now: late)
-    #expect(taken.closed.map(\.status) == [.uncertain])
-    #expect(taken.closed.first?.reason?.text.contains("the node that held the ride ended") == true)
-    #expect(decide(view, by: Sample.book(), now: Sample.now).closed.isEmpty)
+    #expect(taken.ended.map(\.status) == [.uncertain])
+    #expect(taken.ended.first?.reason?.text.contains("the node that held the ride ended") == true)
+    #expect(decide(view, by: Sample.book(), now: Sample.now).ended.isEmpty)
     // Another node retries the push, but it is not sent in time.
     let retried = decide(view, by: Sample.book(), now: Sample.now)
     let end = retried.settled([.unsent(.queuedTooLong)], now: late, jitter: { 0 })
@@ -248,7 +248,7 @@ import Testing
         == [.accepted])
     // Without a phone, nothing can have been sent.
     view.phones = []
-    #expect(decide(view, by: Sample.book(), now: late).closed.map(\.status) == [.suppressed])
+    #expect(decide(view, by: Sample.book(), now: late).ended.map(\.status) == [.suppressed])
   }
 
   @Test func `a ride leaves the agenda when it is not active and nothing waits`() {

@@ -149,7 +149,7 @@ import Testing
     let decision = decide(view, by: Sample.book([stage.rule]), now: AgendaStage.at(due))
     let refused = PushOutcome.refused(Refusal(status: 503, reason: "Shutdown"))
     memo = decision.settled([refused], now: AgendaStage.at(due)) { 0.5 }.memo
-    #expect(memo.retries.count == 1)
+    #expect(memo.waiting.count == 1)
     stage.memo = memo
     stage.state("requested", at: due + 0.01)
     stage.claim(at: due + 2)
@@ -165,7 +165,7 @@ import Testing
     let decision = decide(view, by: Sample.book([stage.rule]), now: AgendaStage.at(due))
     let refused = PushOutcome.refused(Refusal(status: 503, reason: "Shutdown"))
     stage.memo = decision.settled([refused], now: AgendaStage.at(due)) { 0.5 }.memo
-    #expect(stage.memo.retries.count == 1)
+    #expect(stage.memo.waiting.count == 1)
     stage.ride.driverID = "another"
     stage.claim(at: due + 2)
     #expect(stage.slots.isEmpty)

@@ -23,7 +23,7 @@ import Testing
     let decision = decide(view(optedOutOf: "news"), by: try book("news"), now: Sample.now)
     #expect(decision.pushes.isEmpty)
     #expect(decision.reasons == ["suppressed: the owner has turned news off"])
-    #expect(decision.closed.first?.reason?.code == .engine(.optedOut))
+    #expect(decision.ended.first?.reason?.code == .engine(.optedOut))
   }
 
   @Test func `a rule without a topic, and other topics, owners and apps are not concerned`() throws
@@ -45,7 +45,7 @@ import Testing
     view.apply(first.settled([.refused(Refusal(status: 503))], now: Sample.now) { 0 })
     view.optOuts = [OptOut(app: .customer, owner: "c", topic: "news")]
     let later = Sample.now + .seconds(60)
-    #expect(decide(view, by: book, now: later).closed.map(\.reason?.code) == [.engine(.optedOut)])
+    #expect(decide(view, by: book, now: later).ended.map(\.reason?.code) == [.engine(.optedOut)])
   }
 
   @Test(
@@ -91,7 +91,7 @@ import Testing
       let decision = decide(
         Sample.view(ride: ride, phones: [phone]), by: book, now: Sample.now)
       seen.insert(decision.pushes.isEmpty)
-      #expect(decision.closed.allSatisfy { $0.reason?.code == .engine(.notInSample) })
+      #expect(decision.ended.allSatisfy { $0.reason?.code == .engine(.notInSample) })
       #expect(
         decision.reasons
           == (decision.pushes.isEmpty ? ["suppressed: not in the sample of 50%"] : []))

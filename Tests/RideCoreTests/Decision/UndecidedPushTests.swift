@@ -94,8 +94,8 @@ import Testing
     stage.decide(at: 2.1)
     // The older push waits for its next attempt, and the newer one behind it.
     let decision = stage.decide(at: 2.2, taken: true)
-    #expect(decision.waiting.count + decision.postponed.count == 2)
-    let doubts = stage.view.memo.retries.filter { $0.entry.rule == "undecided" }.map(\.entry.doubt)
+    #expect(decision.kept.count + decision.deferred.count == 2)
+    let doubts = stage.view.memo.waiting.filter { $0.entry.rule == "undecided" }.map(\.entry.doubt)
     #expect(doubts == [nil])
   }
 

@@ -80,9 +80,9 @@ import Testing
     ] {
       let memo = try #require(memo)
       let taken = decision(events + [second], memo: memo, now: later)
-      #expect(taken.closed.map(\.id) == [id] && taken.closed.map(\.status) == [.uncertain])
-      #expect(taken.closed.map(\.attempts) == [attempts])
-      #expect(taken.closed.first?.reason?.code == .engine(.serviceEnded))
+      #expect(taken.ended.map(\.id) == [id] && taken.ended.map(\.status) == [.uncertain])
+      #expect(taken.ended.map(\.attempts) == [attempts])
+      #expect(taken.ended.first?.reason?.code == .engine(.serviceEnded))
       // A push that was committed later was not sent.
       #expect(taken.pushes.map(\.entry.event.id) == [2])
       let settlement = taken.settled([.accepted], now: later) { 0 }
@@ -90,8 +90,8 @@ import Testing
       // The next node may die, too.
       let lost = try #require(taken.journal(now: later))
       let again = decision(events + [second], memo: lost, now: later)
-      #expect(again.closed.map(\.status) == [.uncertain, .uncertain] && again.pushes.isEmpty)
-      #expect(again.closed.contains { $0.id == id })
+      #expect(again.ended.map(\.status) == [.uncertain, .uncertain] && again.pushes.isEmpty)
+      #expect(again.ended.contains { $0.id == id })
     }
   }
 
@@ -103,7 +103,7 @@ import Testing
     let event = try event(.voip, "{}", isRegistered: true)
     let sent = decision([event], phones: [Sample.phone(9)])
     let memo = try #require(sent.journal(now: Sample.now))
-    #expect(decision([event], memo: memo).closed.map(\.status) == [.uncertain])
+    #expect(decision([event], memo: memo).ended.map(\.status) == [.uncertain])
     #expect(decision([event]).reasons == ["suppressed: the phone is disabled"])
   }
 

@@ -40,7 +40,7 @@ import Testing
     // The event is a second old.
     #expect(first.decision.pushes.isEmpty && first.due == 119)
     #expect(stage.verdicts == ["pending: waits until 2027-01-15T08:01:59Z"])
-    #expect(stage.view.memo.retries.map(\.entry.reason?.code) == [.engine(.waiting)])
+    #expect(stage.view.memo.waiting.map(\.entry.reason?.code) == [.engine(.waiting)])
     let early = stage.decide(at: 100)
     #expect(early.decision.pushes.isEmpty && early.due == 119)
     let last = stage.decide(at: 119)
@@ -84,7 +84,7 @@ import Testing
     let decision = RideCore.decide(
       stage.view, by: Sample.book([other, stage.rule]), now: Sample.now + .seconds(10))
     #expect(decision.pushes.map(\.entry.rule) == ["other"])
-    #expect(decision.waiting.map(\.due) == [Sample.now + .seconds(119)])
+    #expect(decision.kept.map(\.due) == [Sample.now + .seconds(119)])
   }
 
   @Test func `a newer event of the same look supersedes it, waiting or not`() {
@@ -102,7 +102,7 @@ import Testing
     var stage = Stage()
     stage.rule.wait = nil
     stage.decide(at: 0, .refused(Refusal(status: 503, reason: "Shutdown")))
-    #expect(stage.view.memo.retries.count == 1)
+    #expect(stage.view.memo.waiting.count == 1)
     stage.rule.wait = .seconds(120)
     stage.view.events = [RideEvent(id: 2, name: "driver_arrived", at: Sample.now)]
     #expect(stage.decide(at: 0.1).decision.pushes.isEmpty)
@@ -114,7 +114,7 @@ import Testing
     stage.decide(at: 0)
     stage.view.isTakenOver = true
     stage.decide(at: 60)
-    #expect(stage.view.memo.retries.allSatisfy { $0.entry.doubt == nil })
+    #expect(stage.view.memo.waiting.allSatisfy { $0.entry.doubt == nil })
     stage.view.ride?.state = "requested"
     stage.view.isTakenOver = false
     stage.decide(at: 119)

@@ -66,12 +66,12 @@ import Testing
     stage.decide(at: 58.9, refused)
     stage.decide(at: 59)
     #expect(stage.phones(of: "moved") == [1])
-    #expect(stage.view.memo.retries.map(\.entry.rule) == ["now", "moved"])
-    #expect(stage.view.memo.retries.last?.entry.reason?.code == .engine(.heldBack))
+    #expect(stage.view.memo.waiting.map(\.entry.rule) == ["now", "moved"])
+    #expect(stage.view.memo.waiting.last?.entry.reason?.code == .engine(.heldBack))
     #expect(stage.view.memo.conditions["moved"]?.last == #"{"eta":7}"#)
     stage.run(from: 59)
     #expect(stage.phones(of: "moved") == [1, 2])
-    #expect(stage.view.memo.retries.isEmpty)
+    #expect(stage.view.memo.waiting.isEmpty)
   }
 
   @Test func `what is decided as false for one is so for all, whatever they wait for`() throws {
@@ -126,6 +126,6 @@ import Testing
     stage.run(from: 61)
     #expect(stage.phones(of: "moved").count == sent)
     #expect(stage.reasons.filter { $0 == "moved suppressed: if is false" }.count == 2500 - sent)
-    #expect(stage.view.memo.retries.isEmpty)
+    #expect(stage.view.memo.waiting.isEmpty)
   }
 }

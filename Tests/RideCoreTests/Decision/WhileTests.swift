@@ -28,8 +28,8 @@ import Testing
     let decision = decide(
       Sample.view(ride: ride), by: Sample.book([Self.rule(states)]), now: Sample.now)
     #expect(decision.pushes.count == (reason == nil ? 1 : 0))
-    #expect(decision.closed.map(\.reason?.text) == (reason == nil ? [] : [reason]))
-    #expect(decision.closed.allSatisfy { $0.phone == 1 && $0.reason?.code == .engine(.leftStates) })
+    #expect(decision.ended.map(\.reason?.text) == (reason == nil ? [] : [reason]))
+    #expect(decision.ended.allSatisfy { $0.phone == 1 && $0.reason?.code == .engine(.leftStates) })
   }
 
   @Test(arguments: ["driver_arrived", "ride_completed"])
@@ -39,7 +39,7 @@ import Testing
     let refused = PushOutcome.refused(503, "Shutdown")
     view.apply(
       decide(view, by: configuration, now: Sample.now).settled([refused], now: Sample.now) { 0 })
-    #expect(view.memo.retries.count == 1)
+    #expect(view.memo.waiting.count == 1)
     view.ride?.state = state
     let decision = decide(view, by: configuration, now: Sample.now + .seconds(5))
     #expect(decision.pushes.count == (state == "driver_arrived" ? 1 : 0))
@@ -87,10 +87,10 @@ import Testing
     let decision = decide(
       Sample.view(ride: ride, events: [Sample.event(7, event)]), by: Sample.book(), now: Sample.now)
     #expect(decision.pushes.isEmpty && decision.settlement.consumed.map(\.id) == [7])
-    #expect(decision.closed.map { $0.reason?.text } == [reason].filter { $0 != nil })
+    #expect(decision.ended.map { $0.reason?.text } == [reason].filter { $0 != nil })
     let code = event == state ? LedgerReason.Engine.unknownState : .unknownEvent
     #expect(
-      decision.closed.allSatisfy {
+      decision.ended.allSatisfy {
         $0.rule == "" && $0.app.rawValue == "" && $0.status == .suppressed
           && $0.reason?.code == .engine(code) && $0.event.id == 7
       })
@@ -99,7 +99,7 @@ import Testing
   @Test func `R67: a word of any length gives a short reason`() {
     let event = Sample.event(7, String(repeating: "ä\n", count: 400))
     let decision = decide(Sample.view(events: [event]), by: Sample.book(), now: Sample.now)
-    #expect(decision.closed.allSatisfy { ($0.reason?.text.utf8.count ?? 999) < 120 })
+    #expect(decision.ended.allSatisfy { ($0.reason?.text.utf8.count ?? 999) < 120 })
   }
 
   @Test func `a ride whose row was removed ends its card and its heartbeats`() {

@@ -687,7 +687,7 @@ CREATE FUNCTION ridepulse.current_row_query(w ridepulse.watches) RETURNS text
               from unnest(ridepulse.key_columns(w)) name) k
 $_$;
 COMMENT ON FUNCTION ridepulse.current_row_query(w ridepulse.watches) IS 'Returns the query that reads the row that a table has now, as a format with the table''s name. Its parameters: the row as it was, its ctid and its tableoid. Empty if a row has no key.';
-CREATE FUNCTION ridepulse.deliveries_after(cursor text DEFAULT NULL::text, max integer DEFAULT 1000) RETURNS TABLE(next text, ride_id text, event text, rule text, app text, push_type text, status text, reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamp with time zone, finished_at timestamp with time zone, token_suffix text, seen_at timestamp with time zone, apns_unique_id text)
+CREATE FUNCTION ridepulse.deliveries_after(cursor text DEFAULT NULL::text, max integer DEFAULT 1000) RETURNS TABLE(next text, kind text, ride_id text, event text, rule text, app text, push_type text, status text, reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamp with time zone, finished_at timestamp with time zone, token_suffix text, seen_at timestamp with time zone, apns_unique_id text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -733,8 +733,11 @@ begin
     end if;
   end if;
   return query
-    select place || '.' || l.settled_xid || '.' || l.apns_id, l.ride_id, l.event, l.rule, l.app,
-      l.push_type, l.status, l.reason, l.attempts,
+    select place || '.' || l.settled_xid || '.' || l.apns_id,
+      case when l.push_type in ('emit', 'escalation') then l.push_type else 'push' end,
+      l.ride_id, l.event, l.rule, l.app,
+      case when l.push_type not in ('emit', 'escalation') then l.push_type end,
+      l.status, l.reason, l.attempts,
       case when l.attempts > 0 then l.apns_id end, l.collapse_id, l.created_at, l.finished_at,
       l.token_suffix,
       (select r.seen_at from ridepulse.receipts r where r.apns_id = l.apns_id), l.apns_unique_id
@@ -1321,6 +1324,53 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) IS 'Returns the row before an update as JSON if the update replaced or removed one of the ride''s people, otherwise null. Texts to a former driver are rendered from that row, and never from the new driver''s data. pickupAt is in microseconds since 1970; attributes is JSON as a text, {} if it has more than 64 KiB.';
+CREATE FUNCTION ridepulse.grant_permits(requests jsonb) RETURNS TABLE(ride_id text, refused uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  request record;
+  used bigint;
+begin
+  -- The next holder of a lost ride asks for the same permits: nothing is granted twice.
+  return query
+    select r.ride_id, null::uuid
+    from jsonb_to_recordset(requests -> 'rides') as r (ride_id text, fence bigint, node uuid)
+    where not exists (
+      select from ridepulse.agenda a
+      where a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node);
+  perform ridepulse.lock_permits(requests -> 'permits');
+  for request in
+    select q.* from jsonb_to_recordset(requests -> 'permits') as q (
+      ride_id text, id uuid, app text, owner_id text, topic text, count bigint, per bigint,
+      valid_until bigint, "window" bigint, occurred_at bigint)
+    join jsonb_to_recordset(requests -> 'rides') as r (ride_id text, fence bigint, node uuid)
+      on r.ride_id = q.ride_id
+    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
+    order by q.occurred_at, q.id
+  loop
+    update ridepulse.permits p set counts_at = greatest(p.counts_at,
+      timestamptz 'epoch' + request.valid_until * interval '1 microsecond')
+    where p.id = request.id;
+    continue when found;
+    select count(*) into used from ridepulse.permits p
+    where p.app = request.app and p.owner_id = request.owner_id and p.topic = request.topic
+      and p.counts_at > clock_timestamp() - request.per * interval '1 microsecond';
+    if used >= request.count then
+      ride_id := request.ride_id;
+      refused := request.id;
+      return next;
+    else
+      insert into ridepulse.permits (id, app, owner_id, topic, counts_at, keep_until)
+      values (request.id, request.app, request.owner_id, request.topic,
+        timestamptz 'epoch' + request.valid_until * interval '1 microsecond',
+        timestamptz 'epoch'
+          + (request.valid_until + request."window") * interval '1 microsecond');
+    end if;
+  end loop;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.grant_permits(requests jsonb) IS 'Grants permits to claimed rides before they send, the oldest firings first. requests: rides with their claims, and permits. Returns a row for each permit that is refused, and one without a permit for each ride that is no longer held under its claim.';
 CREATE FUNCTION ridepulse.has_moved(ride ridepulse.rides) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1531,6 +1581,16 @@ CREATE FUNCTION ridepulse.live_rides(relation regclass, active text[]) RETURNS T
   where ridepulse.belongs_to(w, r.id)
 $$;
 COMMENT ON FUNCTION ridepulse.live_rides(relation regclass, active text[]) IS 'Returns the live rides of an attached table. active: the active states. version: changes when the ride does. raw_id: the ID in the table; null if it can''t be one.';
+CREATE FUNCTION ridepulse.lock_permits(permits jsonb) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT pg_advisory_xact_lock(k.number) AS pg_advisory_xact_lock
+    FROM ( SELECT DISTINCT hashtextextended((jsonb_build_array('ridepulse permits', p.app, p.owner_id, p.topic))::text, (0)::bigint) AS number
+            FROM jsonb_to_recordset(lock_permits.permits) p(app text, owner_id text, topic text)
+           ORDER BY (hashtextextended((jsonb_build_array('ridepulse permits', p.app, p.owner_id, p.topic))::text, (0)::bigint))) k;
+END;
+COMMENT ON FUNCTION ridepulse.lock_permits(permits jsonb) IS 'Locks the owners and topics of permits until the end of the transaction.';
 CREATE FUNCTION ridepulse.lock_rides(relation regclass, ids text[]) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2994,11 +3054,11 @@ begin
       'cards', nullif(result -> 'cards', '{}'), 'slots', result -> 'slots', 'data', '[]'::jsonb));
     return case when kept ? 'cards' then ridepulse.scrub(kept, person.owner_id, person.keys) end;
   end if;
-  if memo ? 'retries' then
+  if memo ? 'waiting' then
     select coalesce(jsonb_agg(r.value order by r.place), '[]') into kept
-    from jsonb_array_elements(memo -> 'retries') with ordinality r (value, place)
+    from jsonb_array_elements(memo -> 'waiting') with ordinality r (value, place)
     where not ridepulse.is_push_to(person, r.value -> 'entry');
-    result := jsonb_set(result, '{retries}', kept);
+    result := jsonb_set(result, '{waiting}', kept);
   end if;
   -- Tokens and their starts in turn.
   if memo ? 'starts' then
@@ -3110,8 +3170,7 @@ CREATE FUNCTION ridepulse.settle_permits(changes jsonb) RETURNS void
     AS $$
 declare
   held text[];
-  change record;
-  used bigint;
+  outcome record;
 begin
   held := array(
     select a.ride_id from jsonb_to_recordset(changes -> 'rides')
@@ -3128,61 +3187,31 @@ begin
     raise exception 'agenda rows of ridepulse.settle_permits are locked'
       using errcode = 'lock_not_available', hint = 'Repeat the settlement.';
   end if;
-  perform pg_advisory_xact_lock(k.number) from (
-    select distinct hashtextextended(
-      jsonb_build_array('ridepulse permits', c.app, c.owner_id, c.topic)::text, 0) as number
-    from (
-      select * from jsonb_to_recordset(changes -> 'outcomes')
-        as o (app text, owner_id text, topic text)
-      union all
-      select * from jsonb_to_recordset(changes -> 'requests')
-        as q (app text, owner_id text, topic text)) c
-    order by 1) k;
-  for change in
-    select * from jsonb_to_recordset(changes -> 'outcomes') as o (
+  perform ridepulse.lock_permits(changes -> 'permits');
+  for outcome in
+    select * from jsonb_to_recordset(changes -> 'permits') as o (
       ride_id text, id uuid, app text, owner_id text, topic text, sent boolean, done boolean,
       "window" bigint)
   loop
-    if change.sent and change.ride_id = any (held) then
+    if outcome.sent and outcome.ride_id = any (held) then
       insert into ridepulse.permits as p
-        (id, app, owner_id, topic, is_granted, is_sent, counts_at, keep_until)
-      values (change.id, change.app, change.owner_id, change.topic, true, true,
-        clock_timestamp(), clock_timestamp() + change."window" * interval '1 microsecond')
-      on conflict (id) do update set is_granted = true, is_sent = true;
-    elsif change.sent then
+        (id, app, owner_id, topic, is_sent, counts_at, keep_until)
+      values (outcome.id, outcome.app, outcome.owner_id, outcome.topic, true,
+        clock_timestamp(), clock_timestamp() + outcome."window" * interval '1 microsecond')
+      on conflict (id) do update set is_sent = true;
+    elsif outcome.sent then
       -- Adds no row: the person may have been erased meanwhile.
-      update ridepulse.permits p set is_sent = true where p.id = change.id;
+      update ridepulse.permits p set is_sent = true where p.id = outcome.id;
     end if;
     -- Of a ride that has passed to another node, that node may still be sending.
-    continue when not change.done or change.ride_id <> all (held);
+    continue when not outcome.done or outcome.ride_id <> all (held);
     update ridepulse.permits p set counts_at = clock_timestamp()
-    where p.id = change.id and p.is_sent;
-    delete from ridepulse.permits p where p.id = change.id and not p.is_sent;
-  end loop;
-  for change in
-    select * from jsonb_to_recordset(changes -> 'requests') as q (
-      ride_id text, id uuid, app text, owner_id text, topic text, count bigint, per bigint,
-      valid_until bigint, "window" bigint, occurred_at bigint)
-    where q.ride_id = any (held)
-    order by q.occurred_at, q.id
-  loop
-    update ridepulse.permits p set counts_at = greatest(p.counts_at,
-      timestamptz 'epoch' + change.valid_until * interval '1 microsecond')
-    where p.id = change.id and p.is_granted;
-    continue when found;
-    select count(*) into used from ridepulse.permits p
-    where p.app = change.app and p.owner_id = change.owner_id and p.topic = change.topic
-      and p.is_granted and p.counts_at > clock_timestamp() - change.per * interval '1 microsecond';
-    insert into ridepulse.permits as p
-      (id, app, owner_id, topic, is_granted, counts_at, keep_until)
-    values (change.id, change.app, change.owner_id, change.topic, used < change.count,
-      timestamptz 'epoch' + change.valid_until * interval '1 microsecond',
-      timestamptz 'epoch' + (change.valid_until + change."window") * interval '1 microsecond')
-    on conflict (id) do nothing;
+    where p.id = outcome.id and p.is_sent;
+    delete from ridepulse.permits p where p.id = outcome.id and not p.is_sent;
   end loop;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.settle_permits(changes jsonb) IS 'Grants or refuses permits, and records their outcomes; called in the transaction of a settlement, before it. changes: rides with their claims, outcomes and requests. Only of rides that are held under their claim, permits are granted and released; what was sent counts anyway. Errors: 55P03 if another session has locked the agenda row of a ride that is held.';
+COMMENT ON FUNCTION ridepulse.settle_permits(changes jsonb) IS 'Records the outcomes of permits; called in the transaction of a settlement, before it. changes: rides with their claims, and permits. Only of rides that are held under their claim, permits are released; what was sent counts anyway. Errors: 55P03 if another session has locked the agenda row of a ride that is held.';
 CREATE FUNCTION ridepulse.sign_out(owner_id text, app text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3724,7 +3753,7 @@ WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02');
 COMMENT ON TABLE ridepulse.agenda IS 'One row for each live ride: when it next needs attention, its memo, and its lease.';
 COMMENT ON COLUMN ridepulse.agenda.ride_id IS 'The ride.';
 COMMENT ON COLUMN ridepulse.agenda.due_at IS 'When the ride next needs attention; null if only its next event makes it due.';
-COMMENT ON COLUMN ridepulse.agenda.memo IS 'What the last decision left for the next one: retries, cards, schedule slots.';
+COMMENT ON COLUMN ridepulse.agenda.memo IS 'What the last decision left for the next one: what waits, cards, schedule slots.';
 COMMENT ON COLUMN ridepulse.agenda.node IS 'The claim that holds the ride; null once the ride is released. Its first 18 characters are those of the node. A settlement of any other claim is refused.';
 COMMENT ON COLUMN ridepulse.agenda.fence IS 'Fencing token of the last claim. A settlement with any other one is refused. A failover may give one out twice; the claim in node is unique even then.';
 COMMENT ON COLUMN ridepulse.agenda.leased_until IS 'When the lease ends: -infinity without a lease, infinity for a parked ride.';
@@ -4120,14 +4149,14 @@ CREATE TABLE ridepulse.ledger (
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
 PARTITION BY RANGE (occurred_at);
-COMMENT ON TABLE ridepulse.ledger IS 'Outcomes of pushes: one row for each event or slot, rule and phone, and one row without a phone if a rule had no recipient.';
+COMMENT ON TABLE ridepulse.ledger IS 'Outcomes of pushes: one row for each event or slot, rule and phone, and one row without a phone if a rule had no recipient; and of events that rules emit.';
 COMMENT ON COLUMN ridepulse.ledger.ride_id IS 'The ride.';
 COMMENT ON COLUMN ridepulse.ledger.apns_id IS 'apns-id, the same in every attempt of the push.';
 COMMENT ON COLUMN ridepulse.ledger.event_id IS 'The event''s ID; null for a schedule slot.';
 COMMENT ON COLUMN ridepulse.ledger.event IS 'The event''s name.';
 COMMENT ON COLUMN ridepulse.ledger.rule IS 'The rule''s name.';
 COMMENT ON COLUMN ridepulse.ledger.app IS 'The app of the phone.';
-COMMENT ON COLUMN ridepulse.ledger.push_type IS 'apns-push-type.';
+COMMENT ON COLUMN ridepulse.ledger.push_type IS 'apns-push-type; emit or escalation for what is no push.';
 COMMENT ON COLUMN ridepulse.ledger.status IS 'The outcome; docs/sql.md describes each one.';
 COMMENT ON COLUMN ridepulse.ledger.reason IS 'Why the push has this status, as a text for people.';
 COMMENT ON COLUMN ridepulse.ledger.attempts IS 'Number of times the push was sent.';
@@ -4153,16 +4182,24 @@ COMMENT ON TABLE ridepulse.receipts IS 'Pushes that apps have reported as seen. 
 COMMENT ON COLUMN ridepulse.receipts.apns_id IS 'apns-id of the push.';
 COMMENT ON COLUMN ridepulse.receipts.seen_at IS 'When the first report came.';
 CREATE VIEW ridepulse.deliveries AS
- SELECT l.ride_id,
+ SELECT
+        CASE
+            WHEN (l.push_type = ANY (ARRAY['emit'::text, 'escalation'::text])) THEN l.push_type
+            ELSE 'push'::text
+        END AS kind,
+    l.ride_id,
     l.event,
     l.rule,
     l.app,
-    l.push_type,
+        CASE
+            WHEN (l.push_type <> ALL (ARRAY['emit'::text, 'escalation'::text])) THEN l.push_type
+            ELSE NULL::text
+        END AS push_type,
     l.status,
     l.reason,
     l.attempts,
         CASE
-            WHEN ((l.attempts > 0) OR ((l.status = 'pending'::text) AND (l.reason_code IS DISTINCT FROM 'waiting_for_receipt'::text))) THEN l.apns_id
+            WHEN (((l.attempts > 0) OR (l.status = 'pending'::text)) AND (l.push_type <> ALL (ARRAY['emit'::text, 'escalation'::text]))) THEN l.apns_id
             ELSE NULL::uuid
         END AS apns_id,
     l.collapse_id,
@@ -4174,7 +4211,7 @@ CREATE VIEW ridepulse.deliveries AS
           WHERE (r.apns_id = l.apns_id)) AS seen_at,
     l.apns_unique_id
    FROM ridepulse.ledger l;
-COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent, and while an escalation waits for a receipt; seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
+COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, and of events that rules emit, for people and backends. kind is push, emit or escalation; push_type and apns_id are null unless it is push. apns_id is null if nothing was sent; seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
 ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.devices_id_seq
     START WITH 1
@@ -4351,7 +4388,6 @@ CREATE TABLE ridepulse.permits (
     app text NOT NULL,
     owner_id text NOT NULL,
     topic text NOT NULL,
-    is_granted boolean NOT NULL,
     is_sent boolean DEFAULT false NOT NULL,
     counts_at timestamp with time zone NOT NULL,
     keep_until timestamp with time zone NOT NULL
@@ -4361,7 +4397,6 @@ COMMENT ON COLUMN ridepulse.permits.id IS 'The same on every node and in every a
 COMMENT ON COLUMN ridepulse.permits.app IS 'The app of the phones.';
 COMMENT ON COLUMN ridepulse.permits.owner_id IS 'The owner of the phones.';
 COMMENT ON COLUMN ridepulse.permits.topic IS 'The topic of the rule.';
-COMMENT ON COLUMN ridepulse.permits.is_granted IS 'Whether it may be sent; a refused one is deleted when its push has ended.';
 COMMENT ON COLUMN ridepulse.permits.is_sent IS 'Whether it was sent to a phone, or may have been.';
 COMMENT ON COLUMN ridepulse.permits.counts_at IS 'When it was sent; until that is known, the end of its validity.';
 COMMENT ON COLUMN ridepulse.permits.keep_until IS 'When no rule counts it any more.';
@@ -4921,7 +4956,7 @@ CREATE INDEX live_activities_by_ride ON ridepulse.live_activities USING btree (r
 CREATE INDEX live_activities_by_suffix ON ridepulse.live_activities USING btree ("right"(token, 6) text_pattern_ops);
 CREATE INDEX participants_by_owner ON ridepulse.participants USING btree (owner_id, app);
 CREATE INDEX permits_by_age ON ridepulse.permits USING btree (keep_until);
-CREATE INDEX permits_by_owner ON ridepulse.permits USING btree (app, owner_id, topic, counts_at) WHERE is_granted;
+CREATE INDEX permits_by_owner ON ridepulse.permits USING btree (app, owner_id, topic, counts_at);
 CREATE INDEX push_to_start_tokens_by_installation ON ridepulse.push_to_start_tokens USING btree (app, installation_id) WHERE ((installation_id IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX push_to_start_tokens_by_owner ON ridepulse.push_to_start_tokens USING btree (app, owner_id) WHERE (disabled_at IS NULL);
 CREATE INDEX push_to_start_tokens_by_suffix ON ridepulse.push_to_start_tokens USING btree ("right"(token, 6) text_pattern_ops);

@@ -133,10 +133,8 @@ package struct CardStep: Hashable, Sendable {
   var isBroadcast: Bool { settled.life.broadcast != nil }
 }
 
-/// An ordinary alert that a card shows in its place, unless the card can't be reached.
-package struct HeldAlert: Hashable, Sendable {
-  /// Its ledger entry, if the card shows the alert.
-  package var entry: LedgerEntry
+/// The cards of a phone, one of which is to show an alert in its place.
+package struct Cover: Hashable, Sendable {
   /// The cards of its phone, one of which is to show it.
   var cards: [CardTarget]
   /// `StartToken.id` of the pushes that start a card on its phone.

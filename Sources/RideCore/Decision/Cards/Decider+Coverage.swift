@@ -59,34 +59,24 @@ extension Decider {
     return !cards(showing: entry.event, on: phone, insteadOf: rule).isEmpty
   }
 
-  /// Keeps an alert until the pushes to its cards have an outcome.
-  ///
-  /// - Parameter starts: `StartToken.id` of the pushes that start a card on the phone now.
-  mutating func hold(
-    _ entry: LedgerEntry, _ cards: [CardTarget], _ starts: [Int64], by rule: CompiledRule
-  ) {
+  /// Leaves an alert to cards, until the pushes to them have an outcome.
+  mutating func cover(_ entry: LedgerEntry, _ cover: Cover) {
     var entry = entry
     entry.status = .suppressed
     entry.reason = .coveredByCard
-    if rule.yieldsToCard {
+    let isShown: Bool
+    if cover.yieldsToCard {
       // A card that turns out to be gone takes no one's place; one that is sent nothing is there.
-      let isTried = decision.pushes.contains { $0.step.map { cards.contains($0.card) } ?? false }
-      if isTried || !starts.isEmpty {
-        decision.held.append(
-          HeldAlert(entry: entry, cards: cards, starts: starts, yieldsToCard: true))
-      } else {
-        closeShown(entry)
+      let isTried = decision.pushes.contains { push in
+        push.step.map { cover.cards.contains($0.card) } ?? false
       }
-    } else if cards.contains(where: { hasShown($0, entry.event) }) {
-      closeShown(entry)
+      isShown = !isTried && cover.starts.isEmpty
     } else {
-      decision.held.append(HeldAlert(entry: entry, cards: cards))
+      isShown = cover.cards.contains { hasShown($0, entry.event) }
     }
-  }
-
-  private mutating func closeShown(_ entry: LedgerEntry) {
-    alertsOnCards += 1
-    decision.closed.append(entry)
+    liveItems += 1
+    decision.items.append(
+      Decision.Item(entry: entry, fate: isShown ? .blocked : .covered(cover)))
   }
 
   /// Returns whether a card showed the alert in an earlier part of this pass.

@@ -55,7 +55,7 @@ extension Decider {
       return close(unaddressed, .suppressed, .otherOwner(of: app))
     }
     if let reason = optOut(of: owner, in: app, from: rule.rule) {
-      return close(unaddressed, .suppressed, reason)
+      return block(unaddressed, reason)
     }
     let isOwners = { (other: App, id: OwnerID) in other == app && id == owner }
     let plan = StartPlan(
@@ -116,7 +116,7 @@ extension Decider {
       return close(entry, .suppressed, LedgerReason(.rideOver, "the ride is over already"))
     }
     if let reason = optOut(of: token.ownerID, in: entry.app, from: rule.rule) {
-      return close(entry, .suppressed, reason)
+      return block(entry, reason)
     }
     let rendered = content(rendered, of: rule, for: token.ownerID, token.installationID)
     if let problem = rendered.problem { return close(entry, .suppressed, problem) }

@@ -74,34 +74,28 @@ extension Settlement {
   /// An alert that its card showed is closed. Any other is sent at once, and the card does not show
   /// it later; only if the service stopped before it tried the card, both are tried again together.
   mutating func settle(
-    _ held: [HeldAlert], _ alerts: CardAlertOutcomes, _ places: CollapseIndex, now: Timestamp
+    _ covered: [(entry: LedgerEntry, by: Cover)], _ alerts: CardAlertOutcomes,
+    _ places: CollapseIndex, now: Timestamp
   ) {
-    for alert in held {
-      var entry = alert.entry
-      let isShown = alert.cards.contains {
-        alert.yieldsToCard ? alerts.accepted.contains($0) : alerts.shown[$0] == entry.event
-      }
-      if isShown || alert.starts.contains(where: alerts.started.contains) {
-        entries.append(entry)
-        continue
-      }
-      let isUntried = !alerts.untried.isDisjoint(with: alert.cards)
-      if let newer = places.successor(of: entry) {
+    var shown: [LedgerEntry] = []
+    for (alert, cover) in covered {
+      var entry = alert
+      if alerts.show(entry, cover) {
+        shown.append(entry)
+      } else if let newer = places.successor(of: entry) {
         entry.end(.superseded, .superseded(by: newer.name))
-        removeAlert(entry.event, from: alert.cards)
+        removeAlert(entry.event, from: cover.cards)
       } else {
         entry.status = .pending
         entry.reason = nil
-        var pending = PendingPush(entry: entry, due: now)
-        if isUntried {
-          pending.waitsForCard = true
-        } else {
-          removeAlert(entry.event, from: alert.cards)
-        }
-        memo.retries.append(pending)
+        let isUntried = !alerts.untried.isDisjoint(with: cover.cards)
+        if !isUntried { removeAlert(entry.event, from: cover.cards) }
+        memo.waiting.append(
+          WaitingItem(entry: entry, wait: isUntried ? .card(at: now) : .behind(until: now)))
       }
       entries.append(entry)
     }
+    endEscalations(of: shown)
   }
 
   private mutating func removeAlert(_ event: RideEvent, from cards: [CardTarget]) {
@@ -119,6 +113,14 @@ struct CardAlertOutcomes {
   private(set) var started: Set<Int64> = []
   /// Cards that were not tried, because the service stopped or handed their pushes back.
   private(set) var untried: Set<CardTarget> = []
+
+  /// Returns whether one of the cards of an alert shows it.
+  func show(_ alert: LedgerEntry, _ cover: Cover) -> Bool {
+    cover.starts.contains(where: started.contains)
+      || cover.cards.contains {
+        cover.yieldsToCard ? accepted.contains($0) : shown[$0] == alert.event
+      }
+  }
 
   mutating func record(start id: Int64, _ outcome: PushOutcome) {
     if outcome == .accepted { started.insert(id) }

@@ -1,4 +1,4 @@
-// Limits the events that the rules of one ride emit: rules that fire each other would never end.
+// Events that the rules of a ride emit, and their limit: rules that fire each other would never end.
 
 package import Base
 
@@ -35,13 +35,33 @@ package struct EmitTally: Hashable, Sendable {
 }
 
 extension Decider {
-  /// Emits an event of the ride and closes the entry of its rule; one too many is not emitted.
+  /// Fires a rule that emits an event: once for its cause, in the first part of a pass.
+  mutating func fireEmit(
+    _ rule: CompiledRule, _ entry: LedgerEntry, _ context: TemplateContext
+  ) {
+    if !isFirstPart { return }
+    if let due = wait(of: rule, after: entry.event) {
+      return wait(entry, .until(due), .waiting(until: due))
+    }
+    emit(rule, entry, context)
+  }
+
+  /// Emits the event of a rule, if the ride is in the rule's states.
+  mutating func emit(_ rule: CompiledRule, _ entry: LedgerEntry, _ context: TemplateContext) {
+    guard let event = rule.emittedEvent else { return }
+    if let reason = rule.leftStates(context.ride.state) { return block(entry, reason) }
+    emit(
+      EmittedEvent(name: event, data: entry.event.data, at: now), for: entry, .emitted(event))
+  }
+
+  /// Emits an event of the ride and ends the entry of its rule; one too many is not emitted.
   mutating func emit(_ event: EmittedEvent, for entry: LedgerEntry, _ reason: LedgerReason) {
     var tally = emitTally
     let refusal = tally.admit()
     decision.emitTally = tally
-    if refusal == nil { decision.settlement.emits.append(event) }
-    close(entry, .suppressed, refusal ?? reason)
+    if let refusal { return close(entry, .suppressed, refusal) }
+    decision.settlement.emits.append(event)
+    close(entry, .accepted, reason)
   }
 
   /// The ride's tally, begun again after each period, and once when the ride ends.

@@ -1,0 +1,88 @@
+// The order in which the pushes of a decision leave, and which of them replace others.
+
+import Base
+
+extension Decider {
+  /// Queues new pushes behind older ones to the same recipient that wait, closes what a newer push
+  /// replaces on the screen, and sorts what is left by its events.
+  mutating func order() {
+    queuePushes()
+    supersedeKept()
+    if decision.pushes.isEmpty { return }
+    let places = sentPlaces
+    var left: [PlannedPush] = []
+    left.reserveCapacity(decision.pushes.count)
+    for push in decision.pushes {
+      if let newer = places.successor(of: push.entry) {
+        close(push.entry, .superseded, .superseded(by: newer.name))
+      } else {
+        left.append(push)
+      }
+    }
+    decision.pushes = EventOrder.sorted(left)
+  }
+
+  /// Leaves new pushes to recipients for which an older push waits to a later decision.
+  private mutating func queuePushes() {
+    if queues.isEmpty { return }
+    let waited = Set(decision.view.memo.waiting.map(\.entry.id))
+    let pushes = decision.pushes
+    decision.pushes = []
+    for push in pushes {
+      if !waited.contains(push.entry.id), let due = push.entry.recipient.flatMap({ queues[$0] }) {
+        wait(push, .behind(until: due), LedgerReason(.heldBack))
+      } else {
+        decision.pushes.append(push)
+      }
+    }
+  }
+
+  /// Closes what is kept on purpose from now on, and whose place a newer push takes.
+  private mutating func supersedeKept() {
+    let isNew = decision.items.map { $0.waiting(isNew: true) }
+    if !isNew.contains(where: { $0.map(isKept) == true }) { return }
+    var places = sentPlaces
+    for item in isNew { if let item { places.add(item.entry) } }
+    let items = decision.items
+    decision.items = []
+    for (item, waiting) in zip(items, isNew) {
+      if let waiting, isKept(waiting), let newer = places.successor(of: waiting.entry) {
+        supersede(waiting, by: newer)
+      } else {
+        decision.items.append(item)
+      }
+    }
+  }
+
+  /// The places of pushes that are sent, left to a card, or may have been sent before.
+  var sentPlaces: CollapseIndex {
+    var places = CollapseIndex(decision.pushes)
+    for item in decision.items {
+      if case .covered = item.fate { places.add(item.entry) }
+      if item.entry.status == .uncertain { places.add(item.entry) }
+    }
+    return places
+  }
+
+  /// Marks each push to a recipient that is sent or waits as possibly sent by the ride's previous
+  /// holder.
+  mutating func doubt() {
+    if !decision.view.isTakenOver { return }
+    func doubt(_ entry: inout LedgerEntry) {
+      if entry.recipient != nil { entry.doubt = entry.doubt ?? .takenOver }
+    }
+    // What must not repeat is journalled before it is sent: no journal, no doubt.
+    for index in decision.pushes.indices where !decision.pushes[index].mustNotRepeat {
+      doubt(&decision.pushes[index].entry)
+    }
+    for index in decision.items.indices {
+      switch decision.items[index].fate {
+      case .ended, .blocked: break
+      case .covered: doubt(&decision.items[index].entry)
+      case .waits(let wait, let image, _):
+        let item = WaitingItem(entry: decision.items[index].entry, wait: wait, image: image)
+        if !isKept(item) { doubt(&decision.items[index].entry) }
+      }
+    }
+  }
+}
