@@ -186,12 +186,13 @@ import Timeline
   private static func previewed(
     _ views: [RideView], _ configuration: EngineConfiguration, _ start: Timestamp, _ end: Timestamp
   ) -> [Sent] {
-    var replay = RideReplay(views, by: configuration, from: start)
+    let world = World(views, for: configuration)
+    var replay = Replay(world, by: configuration, from: start)
     var sent: [Sent] = []
-    while let (now, decision) = replay.next(before: end) {
-      sent += decision.pushes.map { push in
+    while let pass = replay.next(before: end) {
+      sent += pass.decision.pushes.map { push in
         Sent(
-          at: now.wholeMillisecond, rule: push.entry.rule, ride: decision.view.rideID,
+          at: pass.now.wholeMillisecond, rule: push.entry.rule, ride: pass.ride,
           phone: push.entry.phone,
           address: push.address, headers: push.headers, payload: push.payload)
       }

@@ -68,7 +68,7 @@ import Timeline
       options.part.index = index
       var reader = DayReader()
       _ = try reader.read(Array(header.utf8))
-      let rehearsal = Rehearsal(try #require(reader.header), by: configuration, options)
+      var rehearsal = Rehearsal(try #require(reader.header), by: configuration, options)
       for text in lines {
         if let line = try reader.read(Array(text.utf8), of: options.part) {
           try rehearsal.add(line, number: reader.lines)
@@ -215,21 +215,23 @@ import Timeline
     let seen = #"{"at":"2026-11-21T08:02:10Z","seen":{"ride":"r1","rule":"offer","token":"00dd"}}"#
     let lines = [phone, Self.ride()[0], offer]
     #expect(Self.pushes(try Self.replay(lines, configuration)) == ["offer": 1, "unseen": 1])
-    #expect(Self.pushes(try Self.replay(lines + [seen], configuration)) == ["offer": 1])
+    for seen in [seen, seen.replacing(#","token":"00dd""#, with: "")] {
+      #expect(Self.pushes(try Self.replay(lines + [seen], configuration)) == ["offer": 1])
+    }
   }
 
   @Test func recordedAnswersAreGivenAgain() throws {
     let configuration = try Self.configuration(Self.arrived)
     func result(_ status: Int, _ reason: String) throws -> Rehearsal.Result {
       var answers = RecordedAnswers()
-      var answer = DayAnswer(token: "00aa", status: status)
+      var answer = RecordedAnswer(token: "00aa", status: status)
       answer.reason = reason
       answers.add(answer, at: try #require(CivilTime.instant(iso: "2026-11-21T08:10:00.2Z")))
       answer.status = 200
       answers.add(answer, at: try #require(CivilTime.instant(iso: "2026-11-21T08:10:01Z")))
       answers.end()
       var options = Rehearsal.Options()
-      options.answers = .recorded(answers)
+      options.answers = answers
       return try Self.replay([Self.phone] + Self.ride(), configuration, options)
     }
     let gone = try result(410, "Unregistered")
@@ -250,7 +252,7 @@ import Timeline
     let steps = try FaultsFile.parse(Array(faults.utf8), named: "faults.yaml", from: start).get()
     func digest(_ seed: UInt64?) throws -> UInt64 {
       var options = Rehearsal.Options()
-      options.answers = .faults(steps)
+      options.faults = steps
       options.seed = seed
       return try #require(
         try Self.replay(Self.ride(), configuration, options).figures.byRule["arrived"]?.digest)
@@ -266,8 +268,9 @@ import Timeline
     let faults = "when:\n  - { at: 74m, apns: { status: 503, for: 3m } }\n"
     let start = try #require(CivilTime.instant(iso: "2026-11-21T08:00:00Z"))
     var options = Rehearsal.Options()
-    options.answers = .faults(
-      try FaultsFile.parse(Array(faults.utf8), named: "faults.yaml", from: start).get())
+    options.faults = try FaultsFile.parse(
+      Array(faults.utf8), named: "faults.yaml", from: start
+    ).get()
     let result = try Self.replay(Self.ride(), configuration, options)
     #expect(result.figures.breaches == [:])
     #expect(result.figures.notSent["card"] == nil)

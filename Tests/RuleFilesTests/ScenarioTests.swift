@@ -52,17 +52,22 @@ import Testing
     #expect(scenario.length == .seconds(3 * 3600))
     #expect(
       scenario.steps.map(\.changes) == [
-        [.contact(.customer, nil)], [.contact(.customer, "u18", "i1")],
-        [.row([.state("driver_arrived"), .driverID("d4"), .attributes(["plate": .null])])],
-        [.event("eta_changed", data: .object(["minutes": .integer(3)]))],
+        [.contact(Contact(.customer, nil, ride: "r1"))],
+        [.contact(Contact(.customer, "u18", "i1", ride: "r1"))],
         [
-          .answer(
+          .ride(
+            RideUpdate(
+              id: "r1", state: "driver_arrived", driverID: "d4", attributes: ["plate": .null]))
+        ],
+        [.event(NamedEvent("eta_changed", ride: "r1", data: ["minutes": .integer(3)]))],
+        [
+          .answers(
             .refused(
               Refusal(
                 status: 410, reason: "Unregistered", timestamp: scenario.start + .seconds(720))),
             until: scenario.start + .seconds(900))
         ],
-        [.answer(.unsent(.noConnection("APNs is away")), until: nil)],
+        [.answers(.unsent(.noConnection("APNs is away")), until: nil)],
       ])
   }
 

@@ -20,11 +20,16 @@ package protocol StoredObject: StoredValue {
 
 /// Why stored JSON cannot be read.
 package struct StoredFault: Error, Hashable, CustomStringConvertible {
-  /// The keys and places that lead to the value, from the outermost.
+  /// The keys and indices that lead to the value, from the outermost.
   package private(set) var path: [String] = []
   package let found: String
+  /// What belongs there; nil if `found` states it.
+  package let expected: String?
 
-  package init(_ found: String) { self.found = found }
+  package init(_ found: String, expected: String? = nil) {
+    self.found = found
+    self.expected = expected
+  }
 
   /// - Parameter what: what the value should be, such as `a UUID`.
   package init(_ value: JSONValue, isNot what: String) {
@@ -42,25 +47,17 @@ package struct StoredFault: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// Reads or writes the fields of an object.
-package protocol StoredFields {
-  /// A field that is always there.
-  mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value) throws(StoredFault)
-
-  /// A field that is there if it has a value.
-  mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value?) throws(StoredFault)
-
-  /// A list or dictionary that is there if it is not empty.
-  mutating func parts<Values: StoredValue & Collection>(
-    _ key: String, _ values: inout Values
-  ) throws(StoredFault)
-}
-
 extension StoredObject {
   package init(stored: JSONValue) throws(StoredFault) {
     var fields = try FieldReader(stored)
-    self = .blank
-    try visit(&fields)
+    self = try Self.blank.visited(by: &fields)
+  }
+
+  /// Returns the record after a visit.
+  package func visited(by fields: inout some StoredFields) throws(StoredFault) -> Self {
+    var record = self
+    try record.visit(&fields)
+    return record
   }
 
   package func store(in json: inout [UInt8]) {
@@ -87,79 +84,5 @@ extension StoredValue {
     var json: [UInt8] = []
     store(in: &json)
     return String(decoding: json, as: UTF8.self)
-  }
-}
-
-/// Reads an object.
-package struct FieldReader: StoredFields {
-  private let members: [String: JSONValue]
-
-  package init(_ stored: JSONValue) throws(StoredFault) {
-    guard case .object(let members) = stored else { throw StoredFault(stored, isNot: "an object") }
-    self.members = members
-  }
-
-  package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value)
-    throws(StoredFault)
-  {
-    guard let stored = members[key] else { throw StoredFault("nothing is there").within(key) }
-    value = try Self.read(stored, key)
-  }
-
-  package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value?)
-    throws(StoredFault)
-  {
-    guard let stored = members[key], stored != .null else { return }
-    value = try Self.read(stored, key) as Value
-  }
-
-  package mutating func parts<Values: StoredValue & Collection>(
-    _ key: String, _ values: inout Values
-  ) throws(StoredFault) {
-    guard let stored = members[key], stored != .null else { return }
-    values = try Self.read(stored, key)
-  }
-
-  private static func read<Value: StoredValue>(
-    _ stored: JSONValue, _ key: String
-  ) throws(StoredFault) -> Value {
-    do throws(StoredFault) {
-      return try Value(stored: stored)
-    } catch {
-      throw error.within(key)
-    }
-  }
-}
-
-/// Writes an object.
-package struct FieldWriter: StoredFields {
-  private var json: [UInt8] = []
-
-  /// Appends an object with the fields that the function writes.
-  package static func object(in json: inout [UInt8], _ write: (inout FieldWriter) -> Void) {
-    var fields = FieldWriter()
-    // Swapping avoids a copy: only `fields` owns the bytes while it writes.
-    swap(&fields.json, &json)
-    fields.json.append(UInt8(ascii: "{"))
-    write(&fields)
-    fields.json.append(UInt8(ascii: "}"))
-    swap(&fields.json, &json)
-  }
-
-  package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value) {
-    if json.last != UInt8(ascii: "{") { json.append(UInt8(ascii: ",")) }
-    json.append(json: key)
-    json.append(UInt8(ascii: ":"))
-    value.store(in: &json)
-  }
-
-  package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value?) {
-    if var value { field(key, &value) }
-  }
-
-  package mutating func parts<Values: StoredValue & Collection>(
-    _ key: String, _ values: inout Values
-  ) {
-    if !values.isEmpty { field(key, &values) }
   }
 }

@@ -28,6 +28,24 @@ extension Int: StoredValue {
   package func store(in json: inout [UInt8]) { json.append(json: Int64(self)) }
 }
 
+extension Double: StoredValue {
+  package init(stored: JSONValue) throws(StoredFault) {
+    switch stored {
+    case .integer(let number): self = Double(number)
+    case .number(let number): self = number
+    default: throw StoredFault(stored, isNot: "a number")
+    }
+  }
+
+  package func store(in json: inout [UInt8]) { json.append(json: .number(self)) }
+}
+
+extension JSONValue: StoredValue {
+  package init(stored: JSONValue) throws(StoredFault) { self = stored }
+
+  package func store(in json: inout [UInt8]) { json.append(json: self) }
+}
+
 extension String: StoredValue {
   package init(stored: JSONValue) throws(StoredFault) {
     guard case .string(let text) = stored else { throw StoredFault(stored, isNot: "a text") }

@@ -12,7 +12,7 @@ package struct RecordedPass: Hashable, Sendable {
   package let from: Timestamp
   /// The share of rides that was recorded.
   package let sample: RecordSample
-  /// A JSON object, which `DayRecorder` reads.
+  /// The JSON of a `PassContent`.
   package let json: String
 
   /// How far back a contact still counts for `from`; older ones are not recorded.
@@ -26,91 +26,79 @@ package struct RecordedPass: Hashable, Sendable {
     _ decision: Decision, _ outcomes: [PushOutcome], _ settlement: Settlement, _ times: PassTimes,
     now: Timestamp
   ) {
-    let view = decision.view
     decidedAt = times.decidedAt
     sample = times.sample
-    let recent = times.decidedAt - Self.contactWindow
-    let contacts =
-      (view.phones.compactMap(\.contactedAt) + view.contacts.map(\.at)).filter { $0 >= recent }
-    from = (view.events.map(\.at) + contacts + [times.decidedAt, now]).min() ?? now
-    var members: [String: JSONValue] = [
-      "settled_at": .micros(now), "decided_at": .micros(times.decidedAt),
-    ]
-    members["ride"] = view.ride?.recorded
-    members.set("events", view.events.map(\.recorded))
-    members.set("phones", view.phones.map { $0.recorded(since: recent) })
-    members.set("cards", view.cards.compactMap(\.recorded))
-    members.set("starts", view.startTokens.map(\.recorded))
-    members.set("contacts", view.contacts.filter { $0.at >= recent }.map(\.recorded))
-    members.set(
-      "opt_outs",
-      view.optOuts.map { optOut in
-        .object([
-          "app": .string(optOut.app.rawValue), "owner_id": .string(optOut.owner.text),
-          "topic": .string(optOut.topic.text),
-        ])
-      })
-    members.set("seen", view.seen.map { .string($0.description) })
-    members.set("answers", Self.answers(decision, outcomes, times))
-    let tokens = Tokens(decision)
-    members.set("outcomes", settlement.entries.map { $0.recorded(token: tokens.token(of: $0)) })
-    members.set(
-      "emits",
-      settlement.emits.map {
-        .object(["event": .string($0.name), "data": JSONValue(json: $0.data.utf8) ?? .null])
-      })
-    // Not all phones were read: one that is missing is not gone.
-    if view.memo.part != nil || decision.settlement.memo.part != nil { members["is_part"] = .bool(true) }
-    json = String(decoding: JSONValue.object(members).json, as: UTF8.self)
-  }
-
-  private static func answers(
-    _ decision: Decision, _ outcomes: [PushOutcome], _ times: PassTimes
-  ) -> [JSONValue] {
-    zip(decision.pushes, outcomes).enumerated().compactMap { index, answered -> JSONValue? in
+    var content = PassContent(read: decision.view, since: times.decidedAt - Self.contactWindow)
+    content.settledAt = now
+    content.decidedAt = decidedAt
+    let read = content.events.compactMap(\.at) + content.phones.compactMap(\.at)
+    from = (read + content.contacts.compactMap(\.at) + [decidedAt, now]).min() ?? now
+    content.answers = zip(decision.pushes, outcomes).enumerated().compactMap { index, answered in
       let (push, outcome) = answered
-      guard case .device(let token) = push.address else { return nil }
-      // Not tried at all.
-      if outcome == .unsent(.heldBack) || outcome.isHandedBack { return nil }
-      var members: [String: JSONValue] = [
-        "token": .string(token.hex), "status": .integer(0),
-        "at": .micros(times.answeredAt(index)),
-        "after_us": .integer(times.took(index).microseconds),
-      ]
-      switch outcome {
-      case .accepted: members["status"] = .integer(200)
-      case .refused(let refusal):
-        members["status"] = .integer(Int64(refusal.status))
-        members["reason"] = refusal.reason.map { .string($0.replacing("\0", with: "")) }
-        members["timestamp"] = refusal.timestamp.map { .micros($0) }
-      case .unsent, .unanswered:
-        members["reason"] = Verdict(outcome).reason.map { .string($0.code.word) }
+      return RecordedAnswer(push, outcome, after: times.took(index)).map {
+        PassContent.Row(record: $0, at: times.answeredAt(index))
       }
-      return .object(members)
     }
+    let tokens = PushTokens(decision)
+    content.outcomes = settlement.entries.map { entry in
+      let outcome = RecordedOutcome(
+        entry, ride: decision.view.rideID, token: tokens.token(of: entry))
+      return PassContent.Row(record: outcome, id: entry.id.description)
+    }
+    content.emits = settlement.emits.map { PassContent.Event($0.name, data: $0.data) }
+    if decision.settlement.memo.part != nil { content.isPart = true }
+    json = content.storedText
+  }
+}
+
+extension PassContent {
+  /// Creates the content with what a decision read.
+  ///
+  /// - Parameter recent: How far back contacts count.
+  fileprivate init(read view: RideView, since recent: Timestamp) {
+    ride = view.ride.map { RideUpdate($0) }
+    events = view.events.map { Row(record: Event($0.name, data: $0.data), at: $0.at) }
+    phones = view.phones.map { phone in
+      Row(record: Registration(phone), at: phone.contactedAt.flatMap { $0 >= recent ? $0 : nil })
+    }
+    cards = view.cards.compactMap { Registration($0) }.map { Row(record: $0) }
+    starts = view.startTokens.map { Row(record: Registration($0)) }
+    contacts = view.contacts.filter { $0.at >= recent }.map {
+      Row(record: Participant(app: $0.app, ownerID: $0.owner), at: $0.at)
+    }
+    optOuts = Array(view.optOuts)
+    seen = view.seen.map(\.description)
+    isPart = view.memo.part != nil
+  }
+}
+
+extension PassContent.Event {
+  fileprivate init(_ name: String, data: String) {
+    self.name = name
+    if case .object(let members)? = JSONValue(json: data.utf8) { self.data = members }
+  }
+}
+
+/// The tokens of a decision's recipients, which ledger rows do not have.
+private struct PushTokens {
+  private var byPush: [PushID: String] = [:]
+  private var byPhone: [Int64: String] = [:]
+  private var byCard: [CardTarget: String] = [:]
+  private var byStart: [Int64: String] = [:]
+
+  init(_ decision: Decision) {
+    for push in decision.pushes {
+      if case .device(let token) = push.address { byPush[push.entry.id] = token.hex }
+    }
+    for phone in decision.view.phones { byPhone[phone.id] = phone.token }
+    for card in decision.view.cards { byCard[card.target] = card.token }
+    for start in decision.view.startTokens { byStart[start.id] = start.token }
   }
 
-  /// The tokens of a decision's recipients, which ledger rows do not have.
-  private struct Tokens {
-    private var byPush: [PushID: String] = [:]
-    private var byPhone: [Int64: String] = [:]
-    private var byCard: [CardTarget: String] = [:]
-    private var byStart: [Int64: String] = [:]
-
-    init(_ decision: Decision) {
-      for push in decision.pushes {
-        if case .device(let token) = push.address { byPush[push.entry.id] = token.hex }
-      }
-      for phone in decision.view.phones { byPhone[phone.id] = phone.token }
-      for card in decision.view.cards { byCard[card.target] = card.token }
-      for start in decision.view.startTokens { byStart[start.id] = start.token }
+  func token(of entry: LedgerEntry) -> String? {
+    byPush[entry.id] ?? entry.card.flatMap { byCard[$0] } ?? entry.startToken.flatMap {
+      byStart[$0]
     }
-
-    func token(of entry: LedgerEntry) -> String? {
-      byPush[entry.id] ?? entry.card.flatMap { byCard[$0] } ?? entry.startToken.flatMap {
-        byStart[$0]
-      }
-        ?? entry.phone.flatMap { byPhone[$0] }
-    }
+      ?? entry.phone.flatMap { byPhone[$0] }
   }
 }

@@ -52,7 +52,7 @@ enum Rehearse: Command {
     var run = RehearsalRun(path: path, configuration: configuration, options: .init())
     let header = try run.header()
     run.options.seed = try arguments.integer("--seed", in: 0...Int.max).map { UInt64($0) }
-    run.options.answers = try answers(arguments, header, run)
+    try setAnswers(arguments, header, &run)
     let against = try against(arguments, header, context)
     switch against {
     case .rules(let other, _): run.options.against = other
@@ -115,15 +115,15 @@ enum Rehearse: Command {
     return .former(try RehearsalJSON.figures(text, of: header), text)
   }
 
-  private static func answers(
-    _ arguments: Arguments, _ header: DayHeader, _ run: RehearsalRun
-  ) throws -> DayAnswers {
+  private static func setAnswers(
+    _ arguments: Arguments, _ header: DayHeader, _ run: inout RehearsalRun
+  ) throws {
     switch arguments.value("--apns") ?? (header.isRecorded ? "recorded" : "accepted") {
-    case "accepted": return .accepted
-    case "recorded": return .recorded(try run.recordedAnswers())
+    case "accepted": break
+    case "recorded": run.options.answers = try run.recordedAnswers()
     case let path:
       switch FaultsFile.read(path, from: header.from) {
-      case .success(let steps): return .faults(steps)
+      case .success(let steps): run.options.faults = steps
       case .failure(let problems): throw CommandFailure(problems.description)
       }
     }

@@ -34,15 +34,16 @@ struct Timeline {
     rides = views.count
     hasMoreRides = hasMore
     let end = from + Self.length
-    var replay = RideReplay(views, by: configuration, from: from, permits: permits)
+    let world = World(views, for: configuration, permits: permits)
+    var replay = Replay(world, by: configuration, from: from)
     var decisions = 0
-    while let (now, decision) = replay.next(before: end) {
+    while let pass = replay.next(before: end) {
       if pushes >= Self.pushLimit || decisions >= Self.decisionLimit {
-        cutAt = now
+        cutAt = pass.now
         break
       }
       decisions += 1
-      for group in PreviewGroup.groups(decision, at: now) { add(group) }
+      for group in PreviewGroup.groups(pass.decision, at: pass.now) { add(group) }
     }
   }
 

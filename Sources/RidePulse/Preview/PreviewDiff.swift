@@ -47,11 +47,10 @@ struct PreviewDiff {
     _ view: RideView, _ window: PreviewWindow, _ configuration: EngineConfiguration
   ) -> [String: [Sent]] {
     var sent: [String: [Sent]] = [:]
-    var replay = RideReplay(
-      [view], by: configuration, from: window.start, permits: window.permits)
-    while let (now, decision) = replay.next(before: window.to) {
-      guard let at = window.shownTime(now) else { continue }
-      for push in decision.pushes {
+    var replay = window.replay([view], by: configuration)
+    while let pass = replay.next(before: window.to) {
+      guard let at = window.shownTime(pass.now) else { continue }
+      for push in pass.decision.pushes {
         sent["\(push.entry.rule) \(push.address.text)", default: []].append(
           Sent(at: at, push: push))
       }

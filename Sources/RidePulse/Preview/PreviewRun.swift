@@ -23,6 +23,11 @@ struct PreviewWindow {
     now >= from || start == from - .microseconds(1) ? max(now, from) : nil
   }
 
+  func replay(_ views: [RideView], by configuration: EngineConfiguration) -> Replay {
+    let world = World(views, for: configuration, permits: permits)
+    return Replay(world, by: configuration, from: start)
+  }
+
   /// Passes every push of the window to a writer.
   func run(
     _ views: [RideView], by configuration: EngineConfiguration, to writer: inout some PreviewWriter
@@ -31,8 +36,9 @@ struct PreviewWindow {
     summary.rides = views.count
     var progress = ProgressLine()
     defer { progress.end() }
-    var replay = RideReplay(views, by: configuration, from: start, permits: permits)
-    while !summary.isCut, let (now, decision) = replay.next(before: to) {
+    var replay = replay(views, by: configuration)
+    while !summary.isCut, let pass = replay.next(before: to) {
+      let (now, decision) = (pass.now, pass.decision)
       progress.show("\(CivilTime.iso(now)): \(summary.pushes) pushes about \(views.count) rides")
       guard let at = shownTime(now) else { continue }
       for (rule, tally) in decision.settlement.tallies { summary.tallies[rule, default: SlotTally()] += tally }

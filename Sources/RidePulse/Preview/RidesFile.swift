@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import RideCore
+import Timeline
 
 /// Reads rides from a file of JSON lines: the columns of `ridepulse.rides`, with
 /// `participants`, `phones`, `events`, `live_activities` and `push_to_start`.
@@ -114,55 +115,35 @@ private struct RideLine {
     _ value: JSONValue, _ id: Int64, _ ride: Ride, _ attributes: JSONValue
   ) throws -> Phone {
     let members = try object(value, "a phone", Self.phoneKeys)
-    let address = try address(members, "a phone", ride, attributes)
-    var phone = Phone(
-      id: id, app: address.app, ownerID: address.owner, token: address.token,
-      environment: address.environment, locale: try text(members, "locale"))
-    phone.installationID = address.installation
-    return phone
+    var phone = try registration(members, "a phone", ride, attributes)
+    phone.locale = try text(members, "locale")
+    return Phone(phone, id: id)
   }
 
   private func card(
     _ value: JSONValue, _ id: Int64, _ ride: Ride, _ attributes: JSONValue, at instant: Timestamp
   ) throws -> Card {
     let members = try object(value, "a live activity", Self.cardKeys)
-    let address = try address(members, "a live activity", ride, attributes)
-    var card = Card(
-      .activity(id), app: address.app, ownerID: address.owner, token: address.token,
-      environment: address.environment, isFrequent: members["frequent"] == .bool(true),
-      registeredAt: instant)
-    card.installationID = address.installation
-    return card
+    var card = try registration(members, "a live activity", ride, attributes)
+    card.isFrequent = members["frequent"] == .bool(true)
+    return Card(card, id: id, at: instant)
   }
 
   private func startToken(
     _ value: JSONValue, _ id: Int64, _ ride: Ride, _ attributes: JSONValue, at instant: Timestamp
   ) throws -> StartToken {
     let members = try object(value, "a push-to-start token", Self.startKeys)
-    let address = try address(members, "a push-to-start token", ride, attributes)
+    let start = try registration(members, "a push-to-start token", ride, attributes)
     guard let type = try text(members, "attributes_type") else {
       throw Problem("a push-to-start token without attributes_type")
     }
-    var start = StartToken(
-      id: id, app: address.app, ownerID: address.owner, attributesType: type,
-      token: address.token, environment: address.environment, registeredAt: instant)
-    start.installationID = address.installation
-    return start
+    return StartToken(start, id: id, type: type, at: instant)
   }
 
-  /// The columns that phones, cards and start tokens share.
-  private struct Address {
-    var app: App
-    var owner: OwnerID
-    var token: String
-    var environment: APNsEnvironment?
-    var installation: InstallationID?
-  }
-
-  /// Returns what a token belongs to; the owner defaults to the ride's.
-  private func address(
+  /// Returns what phones, cards and start tokens share; the owner defaults to the ride's.
+  private func registration(
     _ members: [String: JSONValue], _ what: String, _ ride: Ride, _ attributes: JSONValue
-  ) throws -> Address {
+  ) throws -> Registration {
     guard let app = try text(members, "app"), let token = try text(members, "token") else {
       throw Problem("\(what) without app or token")
     }
@@ -173,16 +154,17 @@ private struct RideLine {
       default:
         try text(try object(attributes, "attributes", nil), app + "_id").map(OwnerID.init)
       }
-    var environment: APNsEnvironment?
+    var registration = Registration(
+      app: App(rawValue: app), ownerID: "", token: token.lowercased())
     if let name = try text(members, "environment") {
-      environment = APNsEnvironment(rawValue: name)
-      if environment == nil { throw Problem("environment is neither production nor sandbox") }
+      registration.environment = APNsEnvironment(rawValue: name)
+      if registration.environment == nil {
+        throw Problem("environment is neither production nor sandbox")
+      }
     }
-    return Address(
-      app: App(rawValue: app),
-      owner: try text(members, "owner_id").map(OwnerID.init) ?? usual ?? "",
-      token: token.lowercased(), environment: environment,
-      installation: try text(members, "installation_id").map(InstallationID.init))
+    registration.ownerID = try text(members, "owner_id").map(OwnerID.init) ?? usual ?? ""
+    registration.installationID = try text(members, "installation_id").map(InstallationID.init)
+    return registration
   }
 
   private func object(

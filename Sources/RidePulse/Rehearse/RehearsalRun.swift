@@ -119,7 +119,7 @@ struct RehearsalRun {
       let line = (error as? DayProblem)?.line ?? reader.lines + 1
       throw PartFailure(line: line, failure: failure(error))
     }
-    guard let header = reader.header, let rehearsal else {
+    guard let header = reader.header, var rehearsal else {
       throw PartFailure(line: 1, failure: emptyFile)
     }
     return Outcome(header: header, lines: reader.lines - 1, result: rehearsal.finish())

@@ -39,10 +39,11 @@ package enum FaultsFile {
       let fields = Fields(root, as: form, diagnostics: diagnostics)
     else { return [] }
     let rules = RuleSet(activeStates: [], finalStates: [], events: [], rules: [])
-    let steps = ScenarioDecoder(diagnostics: diagnostics, rules: rules).steps(fields, start)
+    let steps = ScenarioDecoder(diagnostics: diagnostics, rules: rules)
+      .steps(fields, start, of: "")
     for step in steps {
       for change in step.changes {
-        if case .answer = change { continue }
+        if case .answers = change { continue }
         diagnostics.report(
           root.location, "an entry at \(CivilTime.exact(step.at)) with more than at and apns",
           expected: "the answers of APNs only: what rides do is in the day")

@@ -37,12 +37,12 @@ struct ScenarioDecoder {
       let row = Fields(field.node, as: ScenarioKeys.ride, diagnostics: diagnostics)
     {
       if let id = row["id"].flatMap(values.text) { ride.id = RideID(id) }
-      for column in columns(row, start) { ride.set(column) }
+      ride.set(columns(row, start, of: ride.id))
     }
     ride.updatedAt = start
     var scenario = Scenario(
       start: start, view: RideView(rideID: ride.id, ride: ride, phones: []))
-    scenario.steps = steps(fields, start)
+    scenario.steps = steps(fields, start, of: ride.id)
     scenario.length = fields["for"].flatMap(decode.duration)
     scenario.lacksPhones = given?["phones"] == nil
     if let given { addPhones(given, to: &scenario) }
@@ -50,7 +50,9 @@ struct ScenarioDecoder {
   }
 
   /// Decodes `when`; the entries must be in the order of time.
-  func steps(_ fields: Fields, _ start: Timestamp) -> [ScenarioStep] {
+  ///
+  /// - Parameter ride: The ride that they are about.
+  func steps(_ fields: Fields, _ start: Timestamp, of ride: RideID) -> [ScenarioStep] {
     guard let field = fields.required("when") else { return [] }
     var steps: [ScenarioStep] = []
     for node in values.list(field) {
@@ -63,7 +65,7 @@ struct ScenarioDecoder {
           entry.location(of: "at"), "an entry before the one above it",
           expected: "the entries of when in the order of time")
       }
-      let changes = changes(entry, start, at)
+      let changes = changes(entry, start, at, of: ride)
       if entry.keys == ["at"] {
         diagnostics.report(
           entry.location, "an entry in which nothing happens",
@@ -74,37 +76,40 @@ struct ScenarioDecoder {
     return steps
   }
 
-  private func changes(_ entry: Fields, _ start: Timestamp, _ at: Timestamp) -> [RideChange] {
+  private func changes(
+    _ entry: Fields, _ start: Timestamp, _ at: Timestamp, of ride: RideID
+  ) -> [Change] {
     for field in entry.present(entry.keys) {
       let needed = field.key.nextTo
       if !needed.isEmpty, entry.present(needed).isEmpty {
         entry.reportMisplaced(field, "in an entry without \(quoted(needed[0]))")
       }
     }
-    var changes: [RideChange] = []
+    var changes: [Change] = []
     if let field = entry["apns"], let answer = answer(field, at) { changes.append(answer) }
-    let columns = columns(entry, start)
-    if !columns.isEmpty { changes.append(.row(columns)) }
+    let columns = columns(entry, start, of: ride)
+    if columns != RideUpdate(id: ride) { changes.append(.ride(columns)) }
     if let field = entry["event"], let name = event(field) {
-      var data = JSONValue.object([:])
-      if let field = entry["data"] {
-        if case .object? = values.json(field.node) {
-          data = values.json(field.node) ?? data
-        } else {
-          diagnostics.reportType(
-            of: field.node, for: "data", expected: "a mapping of keys to values")
-        }
-      }
-      changes.append(.event(name, data: data))
+      let data = entry["data"].flatMap(members) ?? [:]
+      changes.append(.event(NamedEvent(name, ride: ride, data: data)))
     }
     if let field = entry["contact"], let app = decode.word(field) {
       let installation = entry["installation_id"].flatMap(values.text).map(InstallationID.init)
-      changes.append(.contact(App(rawValue: app.text), owner(entry), installation))
+      changes.append(
+        .contact(Contact(App(rawValue: app.text), owner(entry), installation, ride: ride)))
     }
     if let field = entry["seen"], let rule = decode.word(field), isKnown(rule, "seen") {
-      changes.append(.seen(rule: rule.text, owner(entry)))
+      let push = PushReference(ride: ride, rule: rule.text, token: nil)
+      changes.append(.seen(push, by: owner(entry)))
     }
     return changes
+  }
+
+  private func members(_ field: Field) -> [String: JSONValue]? {
+    if case .object(let members)? = values.json(field.node) { return members }
+    diagnostics.reportType(
+      of: field.node, for: field.name, expected: "a mapping of keys to values")
+    return nil
   }
 
   private func owner(_ fields: Fields) -> OwnerID? {
@@ -132,10 +137,10 @@ struct ScenarioDecoder {
   }
 
   /// Decodes `away`, `accepts`, or a mapping with the status of an answer.
-  private func answer(_ field: Field, _ at: Timestamp) -> RideChange? {
+  private func answer(_ field: Field, _ at: Timestamp) -> Change? {
     switch field.node.string {
-    case "accepts": return .answer(.accepted, until: nil)
-    case "away": return .answer(.unsent(.noConnection("APNs is away")), until: nil)
+    case "accepts": return .answers(.accepted, until: nil)
+    case "away": return .answers(.unsent(.noConnection("APNs is away")), until: nil)
     default: break
     }
     guard case .mapping = field.node.kind else {
@@ -152,40 +157,31 @@ struct ScenarioDecoder {
     let refusal = Refusal(
       status: status, reason: answer["reason"].flatMap(values.text),
       timestamp: status == 410 ? at : nil)
-    return .answer(.refused(refusal), until: until)
+    return .answers(.refused(refusal), until: until)
   }
 
   // The ride's row.
 
-  private func columns(_ fields: Fields, _ start: Timestamp) -> [RideColumn] {
-    var columns: [RideColumn] = []
-    if let field = fields["state"], let state = state(field) { columns.append(.state(state)) }
+  private func columns(_ fields: Fields, _ start: Timestamp, of ride: RideID) -> RideUpdate {
+    var row = RideUpdate(id: ride)
+    if let field = fields["state"], let state = state(field) { row.state = state }
     if let field = fields["customer_id"] {
-      columns.append(.customerID(values.nullable(field).map(OwnerID.init)))
+      row.customerID = .some(values.nullable(field).map(OwnerID.init))
     }
     if let field = fields["driver_id"] {
-      columns.append(.driverID(values.nullable(field).map(OwnerID.init)))
+      row.driverID = .some(values.nullable(field).map(OwnerID.init))
     }
-    if let field = fields["pickup_at"], let time = values.nullableTime(field, from: start) {
-      columns.append(.pickupAt(time))
-    }
+    if let field = fields["pickup_at"] { row.pickupAt = values.nullableTime(field, from: start) }
     if let field = fields["time_zone"], let zone = values.text(field) {
       if ZoneTimes(identifier: zone) == nil {
         diagnostics.reportType(
           of: field.node, for: "time_zone",
           expected: ZoneName.expected, among: FoundationZones.names)
       }
-      columns.append(.timeZone(zone))
+      row.timeZone = zone
     }
-    if let field = fields["attributes"] {
-      if case .object(let members)? = values.json(field.node) {
-        columns.append(.attributes(members))
-      } else {
-        diagnostics.reportType(
-          of: field.node, for: "attributes", expected: "a mapping of keys to values")
-      }
-    }
-    return columns
+    if let field = fields["attributes"] { row.attributes = members(field) }
+    return row
   }
 
   private func state(_ field: Field) -> String? {
@@ -202,34 +198,21 @@ struct ScenarioDecoder {
 
   private func addPhones(_ given: Fields, to scenario: inout Scenario) {
     for (index, fields) in entries(given["phones"], ScenarioKeys.phone) {
-      guard let address = address(fields, "phone", index, scenario)
-      else { continue }
-      var phone = Phone(
-        id: Int64(index + 1), app: address.app, ownerID: address.owner, token: address.token,
-        environment: address.environment, locale: fields["locale"].flatMap(values.text))
-      phone.installationID = address.installation
-      scenario.view.phones.append(phone)
+      guard var phone = registration(fields, "phone", index, scenario) else { continue }
+      phone.locale = fields["locale"].flatMap(values.text)
+      scenario.view.phones.append(Phone(phone, id: Int64(index + 1)))
     }
     for (index, fields) in entries(given["cards"], ScenarioKeys.card) {
-      guard let address = address(fields, "card", index, scenario)
-      else { continue }
-      var card = Card(
-        .activity(Int64(index + 1)), app: address.app, ownerID: address.owner,
-        token: address.token, environment: address.environment,
-        isFrequent: fields["frequent"].flatMap(decode.flag) ?? false,
-        registeredAt: scenario.start)
-      card.installationID = address.installation
-      scenario.view.cards.append(card)
+      guard var card = registration(fields, "card", index, scenario) else { continue }
+      card.isFrequent = fields["frequent"].flatMap(decode.flag) ?? false
+      scenario.view.cards.append(Card(card, id: Int64(index + 1), at: scenario.start))
     }
     for (index, fields) in entries(given["push_to_start"], ScenarioKeys.startToken) {
-      guard let address = address(fields, "start", index, scenario),
-        let type = attributesType(fields, of: address.app)
+      guard let start = registration(fields, "start", index, scenario),
+        let type = attributesType(fields, of: start.app)
       else { continue }
-      var token = StartToken(
-        id: Int64(index + 1), app: address.app, ownerID: address.owner, attributesType: type,
-        token: address.token, environment: address.environment, registeredAt: scenario.start)
-      token.installationID = address.installation
-      scenario.view.startTokens.append(token)
+      scenario.view.startTokens.append(
+        StartToken(start, id: Int64(index + 1), type: type, at: scenario.start))
     }
   }
 
@@ -251,17 +234,9 @@ struct ScenarioDecoder {
     return nil
   }
 
-  private struct Address {
-    var app: App
-    var owner: OwnerID
-    var token: String
-    var environment: APNsEnvironment?
-    var installation: InstallationID?
-  }
-
-  private func address(
+  private func registration(
     _ fields: Fields, _ what: String, _ index: Int, _ scenario: Scenario
-  ) -> Address? {
+  ) -> Registration? {
     guard let word = fields.required("app").flatMap(decode.word) else { return nil }
     let app = App(rawValue: word.text)
     let known = rules.apps.map(\.rawValue)
@@ -271,14 +246,17 @@ struct ScenarioDecoder {
         expected: "one of \(known.joined(separator: ", "))", word: word.text, among: known)
       return nil
     }
-    let environment = fields["environment"].flatMap { decode.choice($0, of: APNsEnvironment.self) }
-    return Address(
+    var registration = Registration(
       app: app,
-      owner: fields["owner_id"].flatMap(values.text).map(OwnerID.init) ?? scenario.owner(of: app)
+      ownerID: fields["owner_id"].flatMap(values.text).map(OwnerID.init) ?? scenario.owner(of: app)
         ?? "",
       token: fields["token"].flatMap(values.text)?.lowercased()
-        ?? InventedRide.token(what, app, Int64(index + 1)),
-      environment: environment,
-      installation: fields["installation_id"].flatMap(values.text).map(InstallationID.init))
+        ?? InventedRide.token(what, app, Int64(index + 1)))
+    registration.environment = fields["environment"].flatMap {
+      decode.choice($0, of: APNsEnvironment.self)
+    }
+    registration.installationID = fields["installation_id"].flatMap(values.text)
+      .map(InstallationID.init)
+    return registration
   }
 }

@@ -9,16 +9,14 @@ package struct DayRecorder {
     /// Its pseudonym.
     let id: RideID
     var fence = Int64.min
-    var row: DayRide?
+    var row: RideUpdate?
     /// Whether the day has a line of its row, which must precede all else about it.
     var isKnown = false
-    var columns: [RideColumn] = []
-    var attributes: [String: JSONValue] = [:]
     var at: Timestamp
     /// Events that its rules emitted and that it has not had yet.
-    var emitted: [RecordedFields] = []
+    var emitted: [PassContent.Event] = []
     /// Its pushes, by `apns-id`.
-    var pushes: [String: DayPush] = [:]
+    var pushes: [String: PushReference] = [:]
     var seen: Set<String> = []
   }
 
@@ -43,11 +41,9 @@ package struct DayRecorder {
   ///   - fence: That of its claim; a pass before the last one of its ride changes no row.
   ///   - json: `RecordedPass.json`
   package mutating func add(_ ride: RideID, fence: Int64, json: String) {
-    guard let value = JSONValue(json: json.utf8) else { return }
-    let pass = RecordedFields(value)
-    let decided = pass.time("decided_at") ?? start
-    let events = pass.list("events")
-    let at = events.compactMap { $0.time("at") }.min().map { min($0, decided) } ?? decided
+    guard let pass = try? PassContent(storedText: json) else { return }
+    let decided = pass.decidedAt ?? start
+    let at = pass.events.compactMap(\.at).min().map { min($0, decided) } ?? decided
     // Taken out, so that its lists are changed in place.
     var state =
       rides.removeValue(forKey: ride)
@@ -55,26 +51,31 @@ package struct DayRecorder {
     if fence >= state.fence {
       state.fence = fence
       let isPerson = ride.isOfPerson
-      if !isPerson { addRow(pass["ride"], &state, at: at) }
-      for line in tokens.changes(in: pass, of: state.isKnown ? state.id : nil, names) {
-        append(line, at: at)
+      if !isPerson { addRow(pass.ride, &state, at: at) }
+      for change in tokens.changes(in: pass, of: state.isKnown ? state.id : nil, names) {
+        append(.change(change), at: at)
       }
-      for (line, time) in tokens.contacts(in: pass, names) { append(line, at: time) }
-    }
-    for event in events { addEvent(event, ride, &state, decided) }
-    addSeen(pass, &state, at: decided)
-    for answer in pass.list("answers") {
-      append(.answer(DayAnswer(answer, names)), at: answer.time("at") ?? decided)
-    }
-    let settled = pass.time("settled_at") ?? decided
-    for entry in pass.list("outcomes") {
-      guard let outcome = DayOutcome(entry, ride: state.id, names) else {
-        continue
+      for (change, time) in tokens.contacts(in: pass, names) {
+        append(.change(change), at: time)
       }
-      if let id = entry.text("id") { state.pushes[id] = outcome.push }
-      if outcome.status != .pending { append(.outcome(outcome), at: settled) }
     }
-    state.emitted += pass.list("emits")
+    for event in pass.events { addEvent(event, ride, &state, decided) }
+    for id in pass.seen where state.seen.insert(id).inserted {
+      if let push = state.pushes[id] { append(.change(.seen(push)), at: decided) }
+    }
+    for row in pass.answers {
+      var answer = row.record
+      answer.token = names.token(answer.token)
+      append(.answer(answer), at: row.at ?? decided)
+    }
+    for row in pass.outcomes {
+      var outcome = row.record
+      outcome.push.ride = state.id
+      outcome.push.token = outcome.push.token.map(names.token)
+      if let id = row.id { state.pushes[id] = outcome.push }
+      if outcome.status != .pending { append(.outcome(outcome), at: pass.settledAt ?? decided) }
+    }
+    state.emitted += pass.emits
     rides[ride] = state
   }
 
@@ -96,23 +97,18 @@ package struct DayRecorder {
 
   /// Returns the ID of a ride in the day. That of a person's pseudo ride follows from the person's
   /// pseudonym, as in the replay of the day.
-  private func pseudonym(of ride: RideID, _ pass: RecordedFields) -> RideID {
+  private func pseudonym(of ride: RideID, _ pass: PassContent) -> RideID {
     let plain = RideID(names.id(.ride, ride.text))
     if !ride.isOfPerson { return plain }
-    let named = pass.list("events").flatMap { event in
-      event.object("data").filter { $0.key.hasSuffix("_id") }.map {
-        (app: App(rawValue: String($0.key.dropLast(3))), owner: $0.value.text)
+    let named = pass.events.flatMap { event in
+      (event.record.data ?? [:]).filter { $0.key.hasSuffix("_id") }.map {
+        Participant(app: App(rawValue: String($0.key.dropLast(3))), ownerID: OwnerID($0.value.text))
       }
     }
-    let phones = pass.list("phones").compactMap { phone in
-      phone.text("app").flatMap { app in
-        phone.text("owner_id").map { (app: App(rawValue: app), owner: $0) }
-      }
+    let person = (named + pass.phones.map(\.record.person)).first {
+      RideID(ofPerson: $0.ownerID, app: $0.app) == ride
     }
-    let person = (named + phones).first { RideID(ofPerson: OwnerID($0.owner), app: $0.app) == ride }
-    return person.map {
-      RideID(ofPerson: OwnerID(names.id(.owner, $0.owner)), app: $0.app)
-    } ?? plain
+    return person.map(names.person).map { RideID(ofPerson: $0.ownerID, app: $0.app) } ?? plain
   }
 
   private mutating func append(_ content: DayLine.Content, at time: Timestamp) {
@@ -120,73 +116,63 @@ package struct DayRecorder {
     count += 1
   }
 
-  private mutating func addRow(
-    _ value: JSONValue?, _ state: inout RideState, at time: Timestamp
-  ) {
+  private mutating func addRow(_ row: RideUpdate?, _ state: inout RideState, at time: Timestamp) {
     state.at = max(state.at, time)
-    var line = DayRide(id: state.id)
-    guard let value else {
+    guard var row else {
       if state.row == nil { return }
-      line.isRemoved = true
       state.row = nil
-      (state.columns, state.attributes) = ([], [:])
-      return append(.ride(line), at: state.at)
+      var line = RideUpdate(id: state.id)
+      line.isRemoved = true
+      return append(.change(.ride(line)), at: state.at)
     }
-    let row = RecordedFields(value)
-    let columns = columns(of: row)
-    line.columns = columns.filter { !state.columns.contains($0) }
-    let attributes = values.members(row.object("attributes"), at: time)
-    var changed = attributes.filter { state.attributes[$0.key] != $0.value }
-    for key in state.attributes.keys where attributes[key] == nil { changed[key] = .null }
-    if !changed.isEmpty { line.columns.append(.attributes(changed)) }
-    let people = row.list("participants").compactMap { Participant($0, names) }
-    if people != state.row?.participants ?? [] { line.participants = people }
-    let updated = row.time("updated_at")
-    if updated != state.row?.updatedAt { line.updatedAt = updated }
-    let isNews =
-      state.row == nil || !line.columns.isEmpty || line.participants != nil
-      || line.updatedAt != nil
-    if isNews { append(.ride(line), at: state.at) }
-    (state.columns, state.attributes) = (columns, attributes)
+    row.id = state.id
+    row.customerID = row.customerID.map { $0.map(names.owner) }
+    row.driverID = row.driverID.map { $0.map(names.owner) }
+    row.timeZone = row.timeZone ?? "UTC"
+    row.attributes = values.members(row.attributes ?? [:], at: time)
+    row.participants = row.participants?.map(names.person)
+    let line = row.changes(from: state.row)
+    if state.row == nil || line != RideUpdate(id: state.id) {
+      append(.change(.ride(line)), at: state.at)
+    }
+    state.row = row
     state.isKnown = true
-    line.participants = people
-    line.updatedAt = updated
-    state.row = line
-  }
-
-  private func columns(of row: RecordedFields) -> [RideColumn] {
-    let owner = { (key: String) in row.text(key).map { OwnerID(names.id(.owner, $0)) } }
-    return [
-      .state(row.text("state")), .customerID(owner("customer_id")), .driverID(owner("driver_id")),
-      .pickupAt(row.time("pickup_at")), .timeZone(row.text("time_zone") ?? "UTC"),
-    ]
   }
 
   private mutating func addEvent(
-    _ event: RecordedFields, _ ride: RideID, _ state: inout RideState, _ decided: Timestamp
+    _ event: PassContent.Row<PassContent.Event>, _ ride: RideID, _ state: inout RideState,
+    _ decided: Timestamp
   ) {
-    guard let name = event.text("event"), let at = event.time("at") else { return }
-    let isEmitted = { (known: RecordedFields) in
-      known.text("event") == name && known["data"] == event["data"]
-    }
-    if let place = state.emitted.firstIndex(where: isEmitted) {
-      state.emitted.remove(at: place)
+    guard let at = event.at else { return }
+    if let index = state.emitted.firstIndex(of: event.record) {
+      state.emitted.remove(at: index)
       return
     }
     let isOfPerson = ride.isOfPerson
     // A ride that never had a row fires nothing.
     guard isOfPerson || state.isKnown else { return }
-    var line = DayEvent(name, ride: isOfPerson ? nil : state.id)
-    line.data = .object(values.members(event.object("data"), at: decided))
-    append(.event(line), at: at)
+    let data = values.members(event.record.data ?? [:], at: decided)
+    let named = NamedEvent(event.record.name, ride: isOfPerson ? nil : state.id, data: data)
+    append(.change(.event(named)), at: at)
   }
+}
 
-  private mutating func addSeen(
-    _ pass: RecordedFields, _ state: inout RideState, at time: Timestamp
-  ) {
-    guard case .array(let ids)? = pass["seen"] else { return }
-    for case .string(let id) in ids where state.seen.insert(id).inserted {
-      if let push = state.pushes[id] { append(.seen(push), at: time) }
-    }
+extension RideUpdate {
+  /// Returns what differs from a former row; the whole row if there is none.
+  fileprivate func changes(from former: RideUpdate?) -> RideUpdate {
+    var line = RideUpdate(id: id)
+    let old = former ?? line
+    if state != old.state { line.state = state }
+    if customerID != old.customerID { line.customerID = customerID }
+    if driverID != old.driverID { line.driverID = driverID }
+    if pickupAt != old.pickupAt { line.pickupAt = pickupAt }
+    if timeZone != old.timeZone { line.timeZone = timeZone }
+    if participants ?? [] != old.participants ?? [] { line.participants = participants }
+    if updatedAt != old.updatedAt { line.updatedAt = updatedAt }
+    let (before, now) = (old.attributes ?? [:], attributes ?? [:])
+    var changed = now.filter { before[$0.key] != $0.value }
+    for key in before.keys where now[key] == nil { changed[key] = .null }
+    if !changed.isEmpty { line.attributes = changed }
+    return line
   }
 }

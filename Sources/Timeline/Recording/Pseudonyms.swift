@@ -48,3 +48,23 @@ package struct Pseudonyms: Sendable {
     return bits % 1_000_000
   }
 }
+
+// Records with pseudonyms.
+extension Pseudonyms {
+  func owner(_ owner: OwnerID) -> OwnerID { OwnerID(id(.owner, owner.text)) }
+
+  func installation(_ text: String) -> InstallationID { InstallationID(id(.installation, text)) }
+
+  func person(_ person: Participant) -> Participant {
+    Participant(app: person.app, ownerID: owner(person.ownerID))
+  }
+
+  func registration(_ plain: Registration) -> Registration {
+    var named = plain
+    named.ownerID = owner(plain.ownerID)
+    named.token = token(plain.token)
+    named.installationID = plain.installationID.map { installation($0.text) }
+    named.activityID = plain.activityID.map { id(.activity, $0) }
+    return named
+  }
+}

@@ -3,11 +3,11 @@ import RideCore
 
 /// The tokens, contacts and preferences that a recorded day has so far.
 struct RecordedTokens {
-  private var phones: [String: DayToken] = [:]
+  private var phones: [String: Registration] = [:]
   /// The tokens of each person's phones.
   private var tokensOf: [Participant: Set<String>] = [:]
-  private var cards: [String: DayToken] = [:]
-  private var starts: [String: DayToken] = [:]
+  private var cards: [String: Registration] = [:]
+  private var starts: [String: Registration] = [:]
   private var contacts: [ContactKey: Timestamp] = [:]
   private var optOuts: [Participant: Set<OptOut>] = [:]
 
@@ -20,29 +20,31 @@ struct RecordedTokens {
   ///
   /// - Parameter ride: The pseudonym of the pass' ride; nil if the day has no line of its row.
   mutating func changes(
-    in pass: RecordedFields, of ride: RideID?, _ names: Pseudonyms
-  ) -> [DayLine.Content] {
-    var lines: [DayLine.Content] = []
-    let present = pass.list("phones").compactMap { DayToken($0, names) }
+    in pass: PassContent, of ride: RideID?, _ names: Pseudonyms
+  ) -> [Change] {
+    var lines: [Change] = []
+    let present = pass.phones.map { names.registration($0.record) }
     for phone in present where phones[phone.token] != phone {
       phones[phone.token] = phone
       tokensOf[phone.person, default: []].insert(phone.token)
       lines.append(.phone(phone))
     }
     let people = Self.people(in: pass, names).union(present.map(\.person))
-    if !pass.flag("is_part") {
+    if !pass.isPart {
       for person in people.sorted(by: Self.precedes) { lines += remove(person, except: present) }
     }
-    for var card in pass.list("cards").compactMap({ DayToken($0, names) }) {
+    for row in pass.cards {
       guard let ride else { break }
+      var card = names.registration(row.record)
       card.ride = ride
       let key = card.activityID ?? card.token
       if cards[key] == card || card.isRemoved && cards[key] == nil { continue }
       cards[key] = card
       lines.append(.card(card))
     }
-    for start in pass.list("starts").compactMap({ DayToken($0, names) })
-    where starts[start.token] != start {
+    for row in pass.starts {
+      let start = names.registration(row.record)
+      if starts[start.token] == start { continue }
       starts[start.token] = start
       lines.append(.pushToStart(start))
     }
@@ -50,9 +52,7 @@ struct RecordedTokens {
   }
 
   /// The phones of a person that a pass no longer read were signed out, or are another person's now.
-  private mutating func remove(_ person: Participant, except present: [DayToken]) -> [DayLine
-    .Content]
-  {
+  private mutating func remove(_ person: Participant, except present: [Registration]) -> [Change] {
     let kept = Set(present.lazy.filter { $0.person == person }.map(\.token))
     let gone = tokensOf[person, default: []].subtracting(kept)
     if gone.isEmpty { return [] }
@@ -66,17 +66,14 @@ struct RecordedTokens {
   }
 
   private mutating func preferences(
-    in pass: RecordedFields, _ people: Set<Participant>, _ names: Pseudonyms
-  ) -> [DayLine.Content] {
+    in pass: PassContent, _ people: Set<Participant>, _ names: Pseudonyms
+  ) -> [Change] {
     var off: [Participant: Set<OptOut>] = [:]
-    for fields in pass.list("opt_outs") {
-      guard let person = Participant(fields, names), let topic = fields.text("topic") else {
-        continue
-      }
-      off[person, default: []].insert(
-        OptOut(app: person.app, owner: person.ownerID, topic: Topic(topic)))
+    for var optOut in pass.optOuts {
+      optOut.owner = names.owner(optOut.owner)
+      off[Participant(app: optOut.app, ownerID: optOut.owner), default: []].insert(optOut)
     }
-    var lines: [DayLine.Content] = []
+    var lines: [Change] = []
     for person in people.union(off.keys).sorted(by: Self.precedes) {
       let (before, now) = (optOuts[person] ?? [], off[person] ?? [])
       if before == now { continue }
@@ -84,7 +81,7 @@ struct RecordedTokens {
         (now.subtracting(before), false), (before.subtracting(now), true),
       ] {
         for topic in topics.sorted(by: { $0.topic.text < $1.topic.text }) {
-          lines.append(.preference(topic, allowed: isAllowed))
+          lines.append(.preference(Preference(optOut: topic, isAllowed: isAllowed)))
         }
       }
       optOuts[person] = now
@@ -94,49 +91,45 @@ struct RecordedTokens {
 
   /// Returns the contacts that a pass read and the day does not have yet.
   mutating func contacts(
-    in pass: RecordedFields, _ names: Pseudonyms
-  ) -> [(line: DayLine.Content, at: Timestamp)] {
-    var lines: [(line: DayLine.Content, at: Timestamp)] = []
-    let phones = pass.list("phones").compactMap { fields -> (DayToken, Timestamp?)? in
-      DayToken(fields, names).map { ($0, fields.time("contacted_at")) }
-    }
+    in pass: PassContent, _ names: Pseudonyms
+  ) -> [(change: Change, at: Timestamp)] {
+    var lines: [(change: Change, at: Timestamp)] = []
+    let phones = pass.phones.map { (names.registration($0.record), $0.at) }
     for case (let phone, let at?) in phones {
       // A contact of all of a person's phones named none of them.
       let isOfAll = phones.allSatisfy { $0.0.person != phone.person || $0.1 == at }
       let installation = isOfAll ? nil : phone.installationID
       addContact(phone.person, installation, at, &lines)
     }
-    for fields in pass.list("contacts") {
-      guard let person = Participant(fields, names), let at = fields.time("at") else { continue }
+    for row in pass.contacts {
+      let person = names.person(row.record)
+      guard let at = row.at else { continue }
       if phones.contains(where: { $0.0.person == person && $0.1 == at }) { continue }
       // No phone that was read made it, so none may be taken for it.
       let reads = phones.contains { $0.0.person == person && $0.1 != nil }
-      addContact(person, reads ? InstallationID(names.id(.installation, "")) : nil, at, &lines)
+      addContact(person, reads ? names.installation("") : nil, at, &lines)
     }
     return lines
   }
 
   private mutating func addContact(
     _ person: Participant, _ installation: InstallationID?, _ at: Timestamp,
-    _ lines: inout [(line: DayLine.Content, at: Timestamp)]
+    _ lines: inout [(change: Change, at: Timestamp)]
   ) {
     let key = ContactKey(owner: person, installation: installation)
     if let last = contacts[key], last >= at { return }
     contacts[key] = at
-    lines.append((.contact(person.app, person.ownerID, installation), at))
+    lines.append((.contact(Contact(person.app, person.ownerID, installation)), at))
   }
 
   /// The people whom the row names: their phones were read, even if there is none any more.
-  private static func people(
-    in pass: RecordedFields, _ names: Pseudonyms
-  ) -> Set<Participant> {
-    guard let row = pass["ride"].map(RecordedFields.init) else { return [] }
-    var people = Set(row.list("participants").compactMap { Participant($0, names) })
-    for app in [App.customer, .driver] {
-      guard let owner = row.text(app.ownerKey) else { continue }
-      people.insert(Participant(app: app, ownerID: OwnerID(names.id(.owner, owner))))
-    }
-    return people
+  private static func people(in pass: PassContent, _ names: Pseudonyms) -> Set<Participant> {
+    guard let row = pass.ride else { return [] }
+    let owners = [
+      (row.customerID ?? nil).map { Participant(app: .customer, ownerID: $0) },
+      (row.driverID ?? nil).map { Participant(app: .driver, ownerID: $0) },
+    ]
+    return Set((owners.compactMap(\.self) + (row.participants ?? [])).map(names.person))
   }
 
   private static func precedes(_ left: Participant, _ right: Participant) -> Bool {
@@ -144,6 +137,6 @@ struct RecordedTokens {
   }
 }
 
-extension DayToken {
-  fileprivate var person: Participant { Participant(app: app, ownerID: ownerID) }
+extension Registration {
+  var person: Participant { Participant(app: app, ownerID: ownerID) }
 }

@@ -1,45 +1,14 @@
 package import Base
 package import RideCore
 
-/// The first line of a day: what the day covers, and what recorded it.
-package struct DayHeader: Hashable, Sendable {
-  package var from: Timestamp
-  package var to: Timestamp
-  /// How many percent of the rides it has; 100 if it does not state that.
-  package var sample: Double = 100
-  /// `sha256:` and the digest of the rule files that were in effect at its start.
-  package var schedules: String?
-  /// The version of the engine that recorded the day; nil for one that another program wrote.
-  package var engine: String?
-
-  /// The version of the format.
-  package static let version: Int64 = 1
-
-  package init(from: Timestamp, to: Timestamp) {
-    self.from = from
-    self.to = to
-  }
-
-  /// Whether the day has each event in a line of its own.
-  ///
-  /// The engine records every event that it read. Any other program writes rows alone, and their
-  /// changes emit events as the database's trigger does.
-  package var isRecorded: Bool { engine != nil }
-}
-
 /// One line of a day after the header: something that happened, and when.
 package struct DayLine: Hashable, Sendable {
   package enum Content: Hashable, Sendable {
-    case ride(DayRide)
-    case event(DayEvent)
-    case phone(DayToken)
-    case card(DayToken)
-    case pushToStart(DayToken)
-    case contact(App, OwnerID, InstallationID?)
-    case seen(DayPush)
-    case preference(OptOut, allowed: Bool)
-    case answer(DayAnswer)
-    case outcome(DayOutcome)
+    case change(Change)
+    /// What APNs answered to a push.
+    case answer(RecordedAnswer)
+    /// How a push ended.
+    case outcome(RecordedOutcome)
   }
 
   package var at: Timestamp
@@ -51,107 +20,135 @@ package struct DayLine: Hashable, Sendable {
   }
 }
 
-/// A ride's row: whole in its first line, later only what changed.
-package struct DayRide: Hashable, Sendable {
-  package var id: RideID
-  /// The columns that the line has. An attribute that is gone is null.
-  package var columns: [RideColumn] = []
-  /// All participants, if the line has them.
-  package var participants: [Participant]?
-  package var updatedAt: Timestamp?
-  /// Whether the row was deleted.
-  package var isRemoved = false
+extension DayLine {
+  /// The line without its line feed.
+  package var json: [UInt8] {
+    var (json, content): ([UInt8], Content) = ([], content)
+    FieldWriter.object(in: &json, isOfFile: true) { fields in try? content.visit(&fields) }
+    guard let kind = content.kind else { return [] }
+    let start = "{\"at\":\"\(CivilTime.exact(at))\","
+    if kind == .event { return Array(start.utf8) + json.dropFirst() }
+    return Array("\(start)\"\(kind.rawValue)\":".utf8) + json + [UInt8(ascii: "}")]
+  }
 
-  package init(id: RideID) { self.id = id }
-}
+  /// The keys of all lines.
+  private static let keys = ["at", "data"] + Kind.allCases.map(\.rawValue)
 
-/// An event that something other than a rule emitted: a replay emits what rules emit.
-package struct DayEvent: Hashable, Sendable {
-  package var name: String
-  /// Nil for an event that is about the people whom its data names.
-  package var ride: RideID?
-  /// A JSON object.
-  package var data: JSONValue = .object([:])
+  init(_ value: JSONValue) throws(StoredFault) {
+    var fields = try FieldReader(ofFile: value, keys: Self.keys)
+    var time = Timestamp(microseconds: 0)
+    try fields.field(
+      "at", &time, as: .time,
+      or: StoredFault("missing", expected: "a time such as 2026-11-21T08:00:00Z"))
+    let kinds = Kind.allCases.filter { fields[$0.rawValue] != nil }
+    let isEvent = kinds.contains(.event) && kinds.allSatisfy { $0 == .event || $0 == .ride }
+    guard let kind = isEvent ? .event : kinds.first, isEvent || kinds.count == 1 else {
+      let names = kinds.map(\.rawValue).joined(separator: " and ")
+      let all = Kind.allCases.map(\.rawValue).joined(separator: ", ")
+      throw StoredFault(
+        kinds.isEmpty ? "nothing that happens" : "\(names) in one line",
+        expected: "at and one of " + all)
+    }
+    at = time
+    content = kind.blank
+    if isEvent {
+      try content.visit(&fields)
+      return
+    }
+    if fields["data"] != nil {
+      throw StoredFault("without an event", expected: "it next to event").within("data")
+    }
+    do throws(StoredFault) {
+      var own = try FieldReader(ofFile: fields[kind.rawValue] ?? .null, keys: kind.keys)
+      try content.visit(&own)
+    } catch {
+      throw error.within(kind.rawValue)
+    }
+  }
 
-  package init(_ name: String, ride: RideID?) {
-    self.name = name
-    self.ride = ride
+  /// What a line is about: the key of its object, in the order in which mistakes list them.
+  enum Kind: String, CaseIterable {
+    case ride, event, phone, card
+    case pushToStart = "push_to_start"
+    case contact, seen, preference, answer, outcome
+
+    /// The content of a line that is still to be read.
+    fileprivate var blank: Content {
+      switch self {
+      case .ride: .change(.ride(.blank))
+      case .event: .change(.event(.blank))
+      case .phone: .change(.phone(.blank))
+      case .card: .change(.card(.blank))
+      case .pushToStart: .change(.pushToStart(.blank))
+      case .contact: .change(.contact(.blank))
+      case .seen: .change(.seen(.blank))
+      case .preference: .change(.preference(.blank))
+      case .answer: .answer(.blank)
+      case .outcome: .outcome(.blank)
+      }
+    }
+
+    /// The keys that each kind's object may have.
+    private static let all = Dictionary(
+      uniqueKeysWithValues: allCases.map { kind in
+        var (content, keys) = (kind.blank, FieldKeys())
+        try? content.visit(&keys)
+        return (kind, keys.keys.filter { !kind.foreign.contains($0) })
+      })
+
+    fileprivate var keys: [String] { Self.all[self] ?? [] }
+
+    /// The keys of other kinds of registrations.
+    private var foreign: [String] {
+      switch self {
+      case .phone: ["ride", "activity_id", "attributes_type", "frequent"]
+      case .card: ["attributes_type", "locale"]
+      case .pushToStart: ["ride", "activity_id", "locale", "frequent"]
+      default: []
+      }
+    }
   }
 }
 
-/// A token that an app registered or withdrew: of a phone, of a card, or one that starts a card.
-package struct DayToken: Hashable, Sendable {
-  package var app: App
-  package var ownerID: OwnerID
-  package var token: String
-  package var environment: APNsEnvironment?
-  package var installationID: InstallationID?
-  /// Of a phone.
-  package var locale: String?
-  /// Of a card: its ride, and the activity, which keeps its ID when its token changes.
-  package var ride: RideID?
-  package var activityID: String?
-  package var isFrequent = false
-  /// Of a token that starts a card.
-  package var attributesType: String?
-  /// Whether it is withdrawn: by a sign-out, or because the card is gone.
-  package var isRemoved = false
-
-  package init(app: App, ownerID: OwnerID, token: String) {
-    self.app = app
-    self.ownerID = ownerID
-    self.token = token
+extension DayLine.Content {
+  /// Nil for a change that no line states: what APNs answers from now on.
+  fileprivate var kind: DayLine.Kind? {
+    switch self {
+    case .change(.ride): .ride
+    case .change(.event): .event
+    case .change(.phone): .phone
+    case .change(.card): .card
+    case .change(.pushToStart): .pushToStart
+    case .change(.contact): .contact
+    case .change(.seen): .seen
+    case .change(.preference): .preference
+    case .change(.answers): nil
+    case .answer: .answer
+    case .outcome: .outcome
+    }
   }
-}
 
-/// Names a push of a ride without its `apns-id`, which another set of rules may change.
-package struct DayPush: Hashable, Sendable {
-  package var ride: RideID
-  package var rule: String
-  /// Nil for what no phone received.
-  package var token: String?
-
-  package init(ride: RideID, rule: String, token: String?) {
-    self.ride = ride
-    self.rule = rule
-    self.token = token
-  }
-}
-
-/// What APNs answered to one attempt.
-package struct DayAnswer: Hashable, Sendable {
-  package var token: String
-  /// The HTTP status; 0 if there was no answer.
-  package var status: Int
-  /// Apple's reason; without an answer, the ledger's code for that.
-  package var reason: String?
-  /// With 410: since when the token is invalid. One that was registered later stays.
-  package var timestamp: Timestamp?
-  /// How long after the attempt the answer came.
-  package var after: Duration = .zero
-
-  package init(token: String, status: Int) {
-    self.token = token
-    self.status = status
-  }
-}
-
-/// How a push ended: a row of the ledger.
-package struct DayOutcome: Hashable, Sendable {
-  package var push: DayPush
-  package var status: LedgerEntry.Status
-  /// The code of its reason, as `LedgerReason.Code.word`.
-  package var reason: String?
-  package var app: App?
-  /// The name and the time of its event or slot.
-  package var event: String?
-  package var eventAt: Timestamp?
-  package var type: PushType?
-  package var priority: PushPriority?
-  package var cardEvent: CardEvent?
-
-  package init(_ push: DayPush, _ status: LedgerEntry.Status) {
-    self.push = push
-    self.status = status
+  /// Visits the fields of its object.
+  fileprivate mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
+    switch self {
+    case .change(.ride(let ride)): self = .change(.ride(try ride.visited(by: &fields)))
+    case .change(.event(let event)): self = .change(.event(try event.visited(by: &fields)))
+    case .change(.phone(let phone)): self = .change(.phone(try phone.visited(by: &fields)))
+    case .change(.card(let blank)):
+      let card = try blank.visited(by: &fields)
+      self = .change(.card(card))
+      if card.ride == nil {
+        throw StoredFault("missing", expected: "the card's ride").within("ride")
+      }
+    case .change(.pushToStart(let start)):
+      self = .change(.pushToStart(try start.visited(by: &fields)))
+    case .change(.contact(let contact)): self = .change(.contact(try contact.visited(by: &fields)))
+    case .change(.seen(let push, _)): self = .change(.seen(try push.visited(by: &fields)))
+    case .change(.preference(let choice)):
+      self = .change(.preference(try choice.visited(by: &fields)))
+    case .change(.answers): break
+    case .answer(let answer): self = .answer(try answer.visited(by: &fields))
+    case .outcome(let outcome): self = .outcome(try outcome.visited(by: &fields))
+    }
   }
 }

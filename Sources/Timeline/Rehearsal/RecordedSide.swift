@@ -13,7 +13,7 @@ struct RecordedSide {
   }
 
   /// Counts an outcome; returns it for comparison unless it is no rule's, or not the last one.
-  mutating func add(_ outcome: DayOutcome, at now: Timestamp) -> SentPush? {
+  mutating func add(_ outcome: RecordedOutcome, at now: Timestamp) -> SentPush? {
     let rule = outcome.push.rule
     guard outcome.status != .pending, !rule.isEmpty else { return nil }
     if outcome.status == .accepted {

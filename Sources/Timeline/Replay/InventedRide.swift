@@ -34,24 +34,25 @@ package struct InventedRide: Sendable {
     let values = InventedValues(rules: rules, pickup: pickup)
     let driverAppears = words.firstIndex { Self.needsDriver($0.name) } ?? 0
     for (index, word) in words.enumerated() {
-      var columns: [RideColumn] = []
+      var row = RideUpdate(id: ride.id)
       if index == 0 {
-        columns.append(.pickupAt(pickup))
-        columns.append(.attributes(values.attributes(ofDriver: false)))
+        row.pickupAt = pickup
+        row.attributes = values.attributes(ofDriver: false)
       }
       if index == driverAppears {
-        columns.append(.driverID("driver-1"))
-        columns.append(.attributes(values.attributes(ofDriver: true)))
+        row.driverID = "driver-1"
+        row.attributes = (row.attributes ?? [:]).merging(values.attributes(ofDriver: true)) { $1 }
       }
-      var changes: [RideChange] = []
+      var changes: [Change] = []
       if rules.isState(word.name) {
-        changes.append(.row(columns + [.state(word.name)]))
+        row.state = word.name
+        changes.append(.ride(row))
       } else {
-        if !columns.isEmpty { changes.append(.row(columns)) }
+        if index == 0 || index == driverAppears { changes.append(.ride(row)) }
         let owner: [String: JSONValue] =
           index < driverAppears ? ["driver_id": .string("driver-1")] : [:]
-        changes.append(
-          .event(word.name, data: .object(values.eventData().merging(owner) { old, _ in old })))
+        let data = values.eventData().merging(owner) { old, _ in old }
+        changes.append(.event(NamedEvent(word.name, ride: ride.id, data: data)))
       }
       scenario.steps.append(ScenarioStep(at: start + word.after, changes))
     }
@@ -82,16 +83,15 @@ package struct InventedRide: Sendable {
     let given = scenario.givenAttributes
     let invented = values.attributes(ofDriver: false)
       .merging(values.attributes(ofDriver: true)) { one, _ in one }
-    ride.set(.attributes(invented.filter { !given.contains($0.key) }))
+    let missing = invented.filter { !given.contains($0.key) }
+    ride.set(RideUpdate(id: ride.id, attributes: missing))
     scenario.view.ride = ride
     let data = values.eventData()
     for step in scenario.steps.indices {
       for index in scenario.steps[step].changes.indices {
-        guard case .event(let name, .object(let own)) = scenario.steps[step].changes[index] else {
-          continue
-        }
-        scenario.steps[step].changes[index] = .event(
-          name, data: .object(data.merging(own) { _, own in own }))
+        guard case .event(var event) = scenario.steps[step].changes[index] else { continue }
+        event.data = data.merging(event.data) { _, own in own }
+        scenario.steps[step].changes[index] = .event(event)
       }
     }
     return scenario
@@ -101,16 +101,14 @@ package struct InventedRide: Sendable {
     of app: App, _ owner: OwnerID, _ withCards: Bool, to scenario: inout Scenario
   ) {
     let id = Int64(scenario.view.phones.count + 1)
-    var phone = Phone(id: id, app: app, ownerID: owner, token: Self.token("phone", app, id))
+    var phone = Registration(app: app, ownerID: owner, token: Self.token("phone", app, id))
     phone.installationID = InstallationID("phone of \(owner)")
-    scenario.view.phones.append(phone)
+    scenario.view.phones.append(Phone(phone, id: id))
     guard withCards else { return }
+    phone.token = Self.token("start", app, id)
     for card in rules.cards where card.app == app && !card.life.start.isEmpty {
-      var token = StartToken(
-        id: id, app: app, ownerID: owner, attributesType: card.life.attributesType,
-        token: Self.token("start", app, id), registeredAt: scenario.start)
-      token.installationID = phone.installationID
-      scenario.view.startTokens.append(token)
+      scenario.view.startTokens.append(
+        StartToken(phone, id: id, type: card.life.attributesType, at: scenario.start))
     }
   }
 
@@ -179,14 +177,12 @@ extension Scenario {
     var owners = [ride.owner(of: app)]
     for change in steps.flatMap(\.changes) {
       switch change {
-      case .row(let columns):
-        for column in columns { ride.set(column) }
+      case .ride(let update):
+        ride.set(update)
         owners.append(ride.owner(of: app))
-      case .event(_, let data):
-        if case .string(let owner)? = data.value(at: [app.ownerKey]) {
-          owners.append(OwnerID(owner))
-        }
-      case .contact, .card, .seen, .answer: continue
+      case .event(let event):
+        if case .string(let owner)? = event.data[app.ownerKey] { owners.append(OwnerID(owner)) }
+      default: continue
       }
     }
     var seen: Set<OwnerID> = []
@@ -200,10 +196,7 @@ extension Scenario {
       keys.formUnion(members.keys)
     }
     for change in steps.flatMap(\.changes) {
-      guard case .row(let columns) = change else { continue }
-      for column in columns {
-        if case .attributes(let values) = column { keys.formUnion(values.keys) }
-      }
+      if case .ride(let update) = change { keys.formUnion((update.attributes ?? [:]).keys) }
     }
     return keys
   }

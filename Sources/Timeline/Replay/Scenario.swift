@@ -19,11 +19,15 @@ package struct Scenario: Hashable, Sendable {
     self.view = view
   }
 
-  /// Returns a replay of it; the ride has the place 0.
-  package func replay(by configuration: EngineConfiguration) -> RideReplay {
-    var replay = RideReplay([view], by: configuration, from: start)
+  /// Returns a replay of it.
+  package func replay(by configuration: EngineConfiguration) -> Replay {
+    let tables = AppTables(for: [configuration], from: start)
+    tables.add(view)
+    let world = World(
+      [view], for: configuration, tables: tables, startedCards: .numbered(after: 1_000_000))
+    var replay = Replay(world, by: configuration, from: start)
     for step in steps {
-      for change in step.changes { replay.add(change, to: 0, at: step.at) }
+      for change in step.changes { replay.add(change, at: step.at) }
     }
     return replay
   }
@@ -32,9 +36,9 @@ package struct Scenario: Hashable, Sendable {
 /// What happens to a ride at one time.
 package struct ScenarioStep: Hashable, Sendable {
   package var at: Timestamp
-  package var changes: [RideChange]
+  package var changes: [Change]
 
-  package init(at: Timestamp, _ changes: [RideChange]) {
+  package init(at: Timestamp, _ changes: [Change]) {
     self.at = at
     self.changes = changes
   }
@@ -43,21 +47,16 @@ package struct ScenarioStep: Hashable, Sendable {
   package var title: String {
     changes.map { change in
       switch change {
-      case .row(let columns): Self.title(columns)
-      case .event(let name, _): name
-      case .contact(let app, _, _): "contact of \(app)"
-      case .seen(let rule, _): "the push of \(rule) is seen"
+      case .ride(let update): (update.state ?? nil) ?? "ride_updated"
+      case .event(let event): event.name
+      case .contact(let contact): "contact of \(contact.app)"
+      case .seen(let push, _): "the push of \(push.rule) is seen"
       case .card(let card): "a card of \(card.app) is registered"
-      case .answer(let outcome, let until):
+      case .phone(let phone), .pushToStart(let phone): "a phone of \(phone.app) is registered"
+      case .preference(let choice): "a preference about \(choice.optOut.topic)"
+      case .answers(let outcome, let until):
         "APNs: \(outcome.reason)" + (until.map { " until \(CivilTime.iso($0))" } ?? "")
       }
     }.joined(separator: ", ")
-  }
-
-  private static func title(_ columns: [RideColumn]) -> String {
-    let states = columns.compactMap { column in
-      if case .state(let state) = column { state } else { nil }
-    }
-    return states.last ?? "ride_updated"
   }
 }

@@ -76,7 +76,7 @@ private struct StoryRun: Sequence, IteratorProtocol {
     var language: String
   }
 
-  private var replay: ScenarioReplay
+  private var replay: Replay
   private let language: String
   private let end: Timestamp
 
@@ -91,12 +91,12 @@ private struct StoryRun: Sequence, IteratorProtocol {
     }
     self.language = language
     self.end = end
-    replay = ScenarioReplay(spoken, by: configuration)
+    replay = spoken.replay(by: configuration)
   }
 
   /// Returns what the next decision settled; nil at the end.
   mutating func next() -> [Entry]? {
-    guard let step = replay.step(before: end) else { return nil }
+    guard let step = replay.next(before: end) else { return nil }
     let pushes = Dictionary(
       step.decision.pushes.map { ($0.entry.id, $0) }, uniquingKeysWith: { first, _ in first })
     let dues = Dictionary(
@@ -105,11 +105,10 @@ private struct StoryRun: Sequence, IteratorProtocol {
     return step.settlement.entries.map { entry in
       Entry(
         at: step.now, entry: entry, push: pushes[entry.id],
-        due: entry.status == .pending ? dues[entry.id] : nil, language: language(of: entry))
+        due: entry.status == .pending ? dues[entry.id] : nil,
+        language: step.decision.view.locale(of: entry) ?? language)
     }
   }
-
-  private func language(of entry: LedgerEntry) -> String { replay.locale(of: entry) ?? language }
 }
 
 /// Collects the entries of several runs into moments.

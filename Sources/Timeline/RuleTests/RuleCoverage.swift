@@ -85,9 +85,8 @@ package struct RuleCoverage: Sendable {
     if let state = test.scenario.view.ride?.state { states.covered.insert(state) }
     for change in test.scenario.steps.flatMap(\.changes) {
       switch change {
-      case .row(let columns):
-        for case .state(let state?) in columns { states.covered.insert(state) }
-      case .event(let name, _): events.covered.insert(name)
+      case .ride(let update): if let state = update.state ?? nil { states.covered.insert(state) }
+      case .event(let event): events.covered.insert(event.name)
       default: continue
       }
     }

@@ -61,13 +61,13 @@ package struct RuleTestRun: Sendable {
 
   /// Replays a test's scenario.
   package init(_ test: RuleTest, by configuration: EngineConfiguration) {
-    var replay = ScenarioReplay(test.scenario, by: configuration)
+    var replay = test.scenario.replay(by: configuration)
     // The whole last second: what follows a change at once may be microseconds later.
     let end = Timestamp(epochSeconds: test.end.epochSeconds) + .seconds(1)
-    while let step = replay.step(before: end) { record(step, replay) }
+    while let pass = replay.next(before: end) { record(pass) }
   }
 
-  private mutating func record(_ step: RideReplay.Step, _ replay: ScenarioReplay) {
+  private mutating func record(_ step: Pass) {
     let pushes = Dictionary(
       step.decision.pushes.map { ($0.entry.id, $0) }, uniquingKeysWith: { first, _ in first })
     // Rules emit in the order of their entries.
@@ -89,7 +89,7 @@ package struct RuleTestRun: Sendable {
         Observation(
           number: observations.count, at: step.now, rule: entry.rule, app: entry.app,
           owner: entry.owner,
-          locale: replay.locale(of: entry), event: entry.event, card: entry.cardEvent,
+          locale: step.decision.view.locale(of: entry), event: entry.event, card: entry.cardEvent,
           outcome: outcome))
     }
     // These have no row in the ledger, only a count.

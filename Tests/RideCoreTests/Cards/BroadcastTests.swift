@@ -247,10 +247,11 @@ import Testing
   @Test func `a preview takes channels to be made`() throws {
     var stage = stage()
     stage.state("requested")
-    var replay = RideReplay([stage.view], by: stage.configuration, from: stage.now)
+    let world = World([stage.view], for: stage.configuration)
+    var replay = Replay(world, by: stage.configuration, from: stage.now)
     var pushes: [PlannedPush] = []
-    while let (_, decision) = replay.next(before: stage.now + .seconds(200)) {
-      pushes += decision.pushes
+    while let pass = replay.next(before: stage.now + .seconds(200)) {
+      pushes += pass.decision.pushes
     }
     #expect(pushes.map(\.entry.cardEvent) == [.update, .update, .update])
     #expect(pushes.allSatisfy { $0.address.description == "channel preview" })

@@ -49,7 +49,7 @@ import Testing
       #expect(!text.contains(secret), "\(secret) in \(text)")
     }
     let token = names.token(Sample.customerToken)
-    let answers = lines.compactMap { line -> DayAnswer? in
+    let answers = lines.compactMap { line -> RecordedAnswer? in
       if case .answer(let answer) = line.content { answer } else { nil }
     }
     #expect(answers.map(\.token) == [token] && answers.map(\.status) == [200])
@@ -58,7 +58,7 @@ import Testing
       lines.contains { line in
         if case .answer = line.content { line.at == Sample.now + .milliseconds(35) } else { false }
       })
-    let outcomes = lines.compactMap { line -> DayOutcome? in
+    let outcomes = lines.compactMap { line -> RecordedOutcome? in
       if case .outcome(let outcome) = line.content { outcome } else { nil }
     }
     #expect(outcomes.map(\.push.token) == [token] && outcomes.map(\.status) == [.accepted])
@@ -81,13 +81,15 @@ import Testing
     later.ride?.attributes = #"{"a": 3}"#
     later.events = [Sample.event(2, "driver_arrived")]
     let lines = lines([first, first, try pass(later)])
-    let rows = lines.compactMap { line -> DayRide? in
-      if case .ride(let ride) = line.content { ride } else { nil }
+    let rows = lines.compactMap { line -> RideUpdate? in
+      if case .change(.ride(let ride)) = line.content { ride } else { nil }
     }
     #expect(rows.count == 2)
-    #expect(rows.first?.columns.count == 6)
-    #expect(rows.last?.columns == [.attributes(["a": .integer(3), "b": .null])])
-    let phones = lines.filter { if case .phone = $0.content { true } else { false } }
+    let whole = try #require(rows.first)
+    #expect(whole.state != nil && whole.customerID != nil && whole.attributes?.count == 2)
+    #expect(
+      rows.last == RideUpdate(id: whole.id, attributes: ["a": .integer(3), "b": .null]))
+    let phones = lines.filter { if case .change(.phone) = $0.content { true } else { false } }
     #expect(phones.count == view.phones.count)
   }
 
@@ -102,7 +104,7 @@ import Testing
     #expect(
       lines.allSatisfy { line in
         switch line.content {
-        case .event, .card, .ride: false
+        case .change(.event), .change(.card), .change(.ride): false
         default: true
         }
       })
@@ -115,7 +117,7 @@ import Testing
     recorder.add("r1", fence: 2, json: try pass(Sample.view()).json)
     recorder.add("r1", fence: 1, json: try pass(old).json)
     let rows = recorder.lines(before: nil).filter {
-      if case .ride = $0.content { true } else { false }
+      if case .change(.ride) = $0.content { true } else { false }
     }
     #expect(rows.count == 1)
   }
@@ -124,8 +126,8 @@ import Testing
     let first = try pass(Sample.view())
     var view = Sample.view(phones: [])
     view.events = []
-    let gone = lines([first, try pass(view)]).compactMap { line -> DayToken? in
-      if case .phone(let phone) = line.content, phone.isRemoved { phone } else { nil }
+    let gone = lines([first, try pass(view)]).compactMap { line -> Registration? in
+      if case .change(.phone(let phone)) = line.content, phone.isRemoved { phone } else { nil }
     }
     #expect(Set(gone.map(\.token)).contains(names.token(Sample.customerToken)))
     let part = try pass(view).json.replacing("{", with: #"{"is_part":true,"#, maxReplacements: 1)
@@ -133,7 +135,7 @@ import Testing
     recorder.add("r1", fence: 1, json: first.json)
     recorder.add("r1", fence: 2, json: part)
     let left = recorder.lines(before: nil).filter { line in
-      if case .phone(let phone) = line.content { phone.isRemoved } else { false }
+      if case .change(.phone(let phone)) = line.content { phone.isRemoved } else { false }
     }
     #expect(left.isEmpty)
   }
@@ -145,11 +147,11 @@ import Testing
     var later = Sample.view()
     later.events = [Sample.event(2, "pong", data: #"{"n":1}"#), Sample.event(3, "pong")]
     let lines = lines([try pass(emitting, emits: [emitted]), try pass(later)])
-    let events = lines.compactMap { line -> DayEvent? in
-      if case .event(let event) = line.content { event } else { nil }
+    let events = lines.compactMap { line -> NamedEvent? in
+      if case .change(.event(let event)) = line.content { event } else { nil }
     }
     #expect(events.map(\.name).sorted() == ["driver_arrived", "pong"])
-    #expect(events.filter { $0.name == "pong" }.map(\.data) == [.object([:])])
+    #expect(events.filter { $0.name == "pong" }.map(\.data) == [[:]])
   }
 
   @Test func `Contacts have the phone that made them, if one did`() throws {
@@ -163,8 +165,8 @@ import Testing
         })
       view.contacts = []
       return lines([try pass(view)]).compactMap { line in
-        if case .contact(_, _, let installation) = line.content {
-          (installation, line.at)
+        if case .change(.contact(let contact)) = line.content {
+          (contact.installation, line.at)
         } else {
           nil
         }

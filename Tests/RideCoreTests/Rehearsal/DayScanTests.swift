@@ -51,7 +51,7 @@ import Testing
     let start = Timestamp(epochSeconds: 1_800_000_000)
     var answers = RecordedAnswers()
     func add(_ second: Int64, _ status: Int) {
-      answers.add(DayAnswer(token: "aa", status: status), at: start + .seconds(second))
+      answers.add(RecordedAnswer(token: "aa", status: status), at: start + .seconds(second))
     }
     add(0, 200)
     add(100, 503)

@@ -78,7 +78,7 @@ import Testing
     #expect(alerts() == [.suppressed])
     let refusal = Refusal(status: 410, reason: "Unregistered", timestamp: start)
     scenario.steps[0].changes.insert(
-      .answer(.refused(refusal), until: start + .microseconds(1)), at: 0)
+      .answers(.refused(refusal), until: start + .microseconds(1)), at: 0)
     #expect(alerts() == [.pending, .accepted])
   }
 
@@ -93,7 +93,8 @@ import Testing
     for (seconds, eta) in [(100, 1000), (200, 1010), (300, 1200)] as [(Int64, Int64)] {
       scenario.steps.append(
         ScenarioStep(
-          at: start + .seconds(seconds), [.row([.attributes(["eta": .integer(eta)])])]))
+          at: start + .seconds(seconds),
+          [.ride(RideUpdate(id: "story", attributes: ["eta": .integer(eta)]))]))
     }
     let story = Story(scenario, by: configuration, until: start + .seconds(400))
     let covered = story.moments.flatMap(\.rows).filter { $0.entry.rule == "arrived" }
@@ -117,11 +118,8 @@ import Testing
     let configuration = Sample.book([rule])
     var scenario = try InventedRide(for: configuration.rules, at: start)
       .scenario(of: "requested,driver_arrived")
-    let values = scenario.steps.flatMap(\.changes).compactMap { change -> [RideColumn]? in
-      if case .row(let columns) = change { columns } else { nil }
-    }
-    let attributes = values.joined().reduce(into: [String: JSONValue]()) { all, column in
-      if case .attributes(let some) = column { all.merge(some) { $1 } }
+    let attributes = scenario.steps.flatMap(\.changes).reduce(into: [String: JSONValue]()) {
+      if case .ride(let update) = $1 { $0.merge(update.attributes ?? [:]) { $1 } }
     }
     let expected: [String: JSONValue] = [
       "product": .string("xl"), "seats": .integer(5), "fare": .number(14.2), "bags": .integer(3),
@@ -129,11 +127,12 @@ import Testing
     ]
     #expect(attributes == expected)
     scenario.steps.append(
-      ScenarioStep(at: start + .seconds(400), [.event("driver_arrived", data: .object([:]))]))
+      ScenarioStep(
+        at: start + .seconds(400), [.event(NamedEvent("driver_arrived", ride: "story"))]))
     let filled = InventedRide(for: configuration.rules, at: start).filled(scenario)
     #expect(
       filled.steps.last?.changes == [
-        .event("driver_arrived", data: .object(["door": .string("A")]))
+        .event(NamedEvent("driver_arrived", ride: "story", data: ["door": .string("A")]))
       ])
   }
 

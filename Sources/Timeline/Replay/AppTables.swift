@@ -1,35 +1,68 @@
 import Base
 import RideCore
 
-/// The phones, start tokens, contacts and preferences of a day's people, as of the last line read.
+/// The rows that apps write: rides, phones, tokens that start cards, contacts and preferences.
 ///
-/// What APNs answered is not in it: the replays of two rule sets share the people, and each keeps
-/// what its own pushes revealed in `TokenStates`.
-final class DayPeople {
+/// A class, because the worlds of two rule sets share it: the second one finds each change applied.
+/// What pushes reveal is not in it; each world keeps that in `TokenStates`.
+final class AppTables {
+  private struct CardKey: Hashable {
+    var ride: RideID?
+    var app: App
+    var activity: String
+  }
+
   private struct Address: Hashable {
     var app: App
     var token: String
   }
 
+  /// What a change makes of a ride's row.
+  struct RowChange {
+    /// Nil once the row is deleted.
+    var ride: Ride?
+    /// What the trigger `ride_changed` emits; nil for none.
+    var event: RideEvent?
+    /// Whether it makes the ride due.
+    var isDue: Bool
+  }
+
+  /// The rows of all rides so far, those that were deleted included.
+  private(set) var rides: [RideID: Ride?] = [:]
+  /// The last change of a row, for the second world that applies it, and the ID of its event.
+  private var last: (id: Int64, change: RowChange?)?
   private var phones: [PhoneOwner: [Phone]] = [:]
   private var starts: [PhoneOwner: [StartToken]] = [:]
   private var ownerOfPhone: [Address: OwnerID] = [:]
   private var ownerOfStart: [Address: OwnerID] = [:]
+  /// The IDs of cards, which keep them when their tokens change.
+  private var cards: [CardKey: Int64] = [:]
   /// By the ID of a phone or start token.
   private var registrations: [Int64: Timestamp] = [:]
   private var contacts: [PhoneOwner: Timestamp] = [:]
   private var optOuts: [PhoneOwner: Set<Topic>] = [:]
-  /// Whether the day has named a phone so far; until then everyone has an invented one.
+  /// Whether a phone was registered so far; until then everyone has an invented one.
   private var hasPhones = false
+  private let start: Timestamp
+  /// Whether a change of a row emits an event.
+  private let emitsEvents: Bool
   private let inventsPhones: Bool
   /// The types of the cards that an invented phone can start, by app.
   private let cardTypes: [App: [String]]
-  private let start: Timestamp
+  /// Whether the owners of cards can turn off their topics.
+  let cardsHaveTopics: Bool
 
-  /// - Parameter inventsPhones: Whether a person of a day without phones has one.
-  init(of configurations: [EngineConfiguration], inventsPhones: Bool, from start: Timestamp) {
-    self.inventsPhones = inventsPhones
+  /// - Parameters:
+  ///   - emitsEvents: Whether a change of a row emits an event.
+  ///   - inventsPhones: Whether everyone has a phone as long as none was registered.
+  init(
+    for configurations: [EngineConfiguration], from start: Timestamp, emitsEvents: Bool = true,
+    inventsPhones: Bool = false
+  ) {
     self.start = start
+    self.emitsEvents = emitsEvents
+    self.inventsPhones = inventsPhones
+    cardsHaveTopics = configurations.contains { $0.rules.cardsHaveTopics }
     var types: [App: [String]] = [:]
     for card in configurations.flatMap(\.rules.cards) where !card.life.start.isEmpty {
       let type = card.life.attributesType
@@ -38,10 +71,57 @@ final class DayPeople {
     cardTypes = types
   }
 
-  /// Registers or withdraws a phone; its ID is made of the line that first named it.
+  /// Adds what was there before the start.
+  func add(_ view: RideView) {
+    rides[view.rideID] = .some(view.ride)
+    hasPhones = true
+    for phone in view.phones {
+      phones[PhoneOwner(phone.app, phone.ownerID), default: []].append(phone)
+      ownerOfPhone[Address(app: phone.app, token: phone.token)] = phone.ownerID
+      registrations[phone.id] = start
+    }
+    for token in view.startTokens {
+      starts[PhoneOwner(token.app, token.ownerID), default: []].append(token)
+      ownerOfStart[Address(app: token.app, token: token.token)] = token.ownerID
+      registrations[token.id] = token.registeredAt
+    }
+  }
+
+  func row(of ride: RideID) -> Ride? { rides[ride] ?? nil }
+
+  /// Inserts, updates or deletes a ride's row, as the database's triggers record it; nil if that
+  /// changes nothing.
+  func update(_ update: RideUpdate, at now: Timestamp, event id: Int64) -> RowChange? {
+    if let last, last.id == id { return last.change }
+    let change = changed(update, at: now, event: id)
+    last = (id, change)
+    return change
+  }
+
+  private func changed(_ update: RideUpdate, at now: Timestamp, event id: Int64) -> RowChange? {
+    let old = row(of: update.id)
+    if update.isRemoved {
+      guard old != nil else { return nil }
+      rides[update.id] = .some(nil)
+      let name = InternalEvent.rideRemoved.rawValue
+      return RowChange(ride: nil, event: RideEvent(id: id, name: name, at: now), isDue: true)
+    }
+    var new = old ?? Ride(id: update.id, state: nil)
+    new.set(update)
+    if let old, new == old, update.updatedAt == nil { return nil }
+    new.updatedAt = update.updatedAt ?? now
+    rides[update.id] = new
+    // A row that was there before the start emits nothing.
+    let wasThere = old == nil && update.updatedAt.map { $0 < now } == true
+    let event =
+      emitsEvents && !wasThere ? new.changeEvent(after: old, at: now, id: id) : nil
+    return RowChange(ride: new, event: event, isDue: event != nil || old == nil)
+  }
+
+  /// Registers or withdraws a phone, which keeps its first ID.
   ///
   /// - Returns: The phone's ID; nil if it is withdrawn.
-  func set(phone line: DayToken, id: Int64, at now: Timestamp) -> Int64? {
+  func set(phone line: Registration, id: Int64, at now: Timestamp) -> Int64? {
     hasPhones = true
     let address = Address(app: line.app, token: line.token)
     var known: Phone?
@@ -51,10 +131,7 @@ final class DayPeople {
       phones[key]?.removeAll { $0.token == line.token }
     }
     if line.isRemoved { return nil }
-    var phone = Phone(
-      id: known?.id ?? id, app: line.app, ownerID: line.ownerID, token: line.token,
-      environment: line.environment, locale: line.locale)
-    phone.installationID = line.installationID
+    var phone = Phone(line, id: known?.id ?? id)
     if known?.ownerID == line.ownerID { phone.contactedAt = known?.contactedAt }
     ownerOfPhone[address] = line.ownerID
     phones[PhoneOwner(line.app, line.ownerID), default: []].append(phone)
@@ -62,8 +139,15 @@ final class DayPeople {
     return phone.id
   }
 
+  func cardID(of card: Registration, else id: Int64) -> Int64 {
+    let key = CardKey(ride: card.ride, app: card.app, activity: card.activityID ?? card.token)
+    let known = cards[key] ?? id
+    cards[key] = known
+    return known
+  }
+
   /// Registers or withdraws a token that starts cards.
-  func set(start line: DayToken, id: Int64, at now: Timestamp) {
+  func set(start line: Registration, id: Int64, at now: Timestamp) {
     let address = Address(app: line.app, token: line.token)
     if let owner = ownerOfStart.removeValue(forKey: address) {
       starts[PhoneOwner(line.app, owner)]?.removeAll { $0.token == line.token }
@@ -72,10 +156,7 @@ final class DayPeople {
     let types = line.attributesType.map { [$0] } ?? cardTypes[line.app] ?? []
     ownerOfStart[address] = line.ownerID
     for (index, type) in types.enumerated() {
-      var token = StartToken(
-        id: id + Int64(index), app: line.app, ownerID: line.ownerID, attributesType: type,
-        token: line.token, environment: line.environment, registeredAt: now)
-      token.installationID = line.installationID
+      let token = StartToken(line, id: id + Int64(index), type: type, at: now)
       registrations[token.id] = now
       starts[PhoneOwner(line.app, line.ownerID), default: []].append(token)
     }
@@ -86,30 +167,35 @@ final class DayPeople {
     registrations[token.id].map(token.ends) ?? true
   }
 
-  func contact(_ app: App, _ owner: OwnerID, _ installation: InstallationID?, at now: Timestamp) {
-    let key = PhoneOwner(app, owner)
+  func contact(_ contact: Contact, at now: Timestamp) {
+    let ofRide = contact.ride.flatMap { row(of: $0)?.owner(of: contact.app) }
+    guard let owner = contact.owner ?? ofRide else { return }
+    let key = PhoneOwner(contact.app, owner)
     contacts[key] = now
     guard var own = phones[key] else { return }
-    for index in own.indices where own[index].mayBe(installation) { own[index].contactedAt = now }
+    for index in own.indices where own[index].mayBe(contact.installation) {
+      own[index].contactedAt = now
+    }
     phones[key] = own
   }
 
-  func set(_ optOut: OptOut, allowed: Bool) {
+  func set(_ preference: Preference) {
+    let optOut = preference.optOut
     let key = PhoneOwner(optOut.app, optOut.owner)
-    if allowed {
+    if preference.isAllowed {
       optOuts[key]?.remove(optOut.topic)
     } else {
       optOuts[key, default: []].insert(optOut.topic)
     }
   }
 
-  /// Completes a ride's data, as a claim reads them.
-  func complete(_ view: inout RideView, _ states: TokenStates) {
+  /// Completes a ride with the data of its people, as a claim reads them.
+  func complete(_ view: inout RideView, _ states: TokenStates, of apps: [App]) {
     view.phones.removeAll(keepingCapacity: true)
     view.startTokens.removeAll(keepingCapacity: true)
     view.contacts.removeAll(keepingCapacity: true)
     if !view.optOuts.isEmpty { view.optOuts.removeAll() }
-    var people = view.people(of: states.apps)
+    var people = view.people(of: apps)
     var known = Set(people)
     let waiting = view.memo.waiting.compactMap { item in
       item.entry.owner.map { PhoneOwner(item.entry.app, $0) }
@@ -164,48 +250,4 @@ final class DayPeople {
 
   /// Returns 16 hexadecimal digits: a token needs no more to be told apart.
   private static func token(_ id: Int64) -> String { String(id, radix: 16, width: 16) }
-}
-
-/// What the pushes of one replay revealed about tokens.
-struct TokenStates {
-  /// The apps of the rules.
-  let apps: [App]
-  var gonePhones: Set<Int64> = []
-  var goneStarts: Set<Int64> = []
-  var phones: [Int64: PhoneProblem] = [:]
-
-  init(for rules: RuleSet) {
-    apps = Set(rules.apps).union([.customer, .driver]).sorted { $0.rawValue < $1.rawValue }
-  }
-
-  /// Records what a settlement reveals, as the database does.
-  mutating func record(_ settlement: Settlement, _ people: DayPeople) {
-    for token in settlement.invalidations where people.isEnded(by: token) {
-      switch token.kind {
-      case .phone: gonePhones.insert(token.id)
-      case .start: goneStarts.insert(token.id)
-      case .activity, .channel: break
-      }
-    }
-    for observation in settlement.observations {
-      var problem = phones[observation.phone] ?? PhoneProblem()
-      switch observation.kind {
-      case .bad(let probe):
-        problem.refusals += 1
-        problem.probe = problem.probe ?? probe
-        problem.isQuarantined = problem.refusals >= PhoneProblem.quarantineAfter
-      case .probed: problem.isProbed = true
-      case .unprobed(let push): if problem.probe == push { problem.probe = nil }
-      case .good: problem = PhoneProblem()
-      case .throttled(let until): problem.quietUntil = until.microseconds
-      }
-      phones[observation.phone] = problem == PhoneProblem() ? nil : problem
-    }
-  }
-
-  /// Forgets what was known about a phone that registers again.
-  mutating func registered(phone: Int64) {
-    gonePhones.remove(phone)
-    phones[phone] = nil
-  }
 }

@@ -1,29 +1,5 @@
 package import Base
-import RideCore
-
-/// What APNs answers in a rehearsal.
-package enum DayAnswers: Sendable {
-  /// It accepts every push.
-  case accepted
-  /// It answers as it did on the day.
-  case recorded(RecordedAnswers)
-  /// It answers as a faults file states: each entry until the next one, or until its own end.
-  case faults([ScenarioStep])
-
-  func outcome(of push: PlannedPush, at now: Timestamp) -> PushOutcome {
-    switch self {
-    case .accepted: return .accepted
-    case .recorded(let answers): return answers.outcome(of: push.address.text, at: now)
-    case .faults(let steps):
-      for step in steps.reversed() where step.at <= now {
-        for case .answer(let outcome, let until) in step.changes {
-          return until.map { now < $0 } ?? true ? outcome : .accepted
-        }
-      }
-      return .accepted
-    }
-  }
-}
+package import RideCore
 
 /// The answers of a recorded day, by token and time.
 ///
@@ -46,7 +22,7 @@ package struct RecordedAnswers: Sendable {
   package init() {}
 
   /// Adds the next answer of the day. Only those around faults are kept: a day has few.
-  package mutating func add(_ answer: DayAnswer, at instant: Timestamp) {
+  package mutating func add(_ answer: RecordedAnswer, at instant: Timestamp) {
     let sentAt = instant - answer.after
     let outcome = answer.outcome
     let wasFault = answers[answer.token]?.last.map { $0.outcome != .accepted } ?? false
@@ -75,7 +51,7 @@ package struct RecordedAnswers: Sendable {
   }
 }
 
-extension DayAnswer {
+extension RecordedAnswer {
   fileprivate var outcome: PushOutcome {
     if status == 200 { return .accepted }
     guard status == 0 else {

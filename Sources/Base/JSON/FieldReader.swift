@@ -1,0 +1,91 @@
+/// Reads an object.
+package struct FieldReader: StoredFields {
+  private let members: [String: JSONValue]
+  /// Whether it is of a file for people: what is not there becomes nil, so that a record can tell what
+  /// it needs, and each mistake states what is expected.
+  private let isOfFile: Bool
+
+  package init(_ stored: JSONValue) throws(StoredFault) {
+    guard case .object(let members) = stored else { throw StoredFault(stored, isNot: "an object") }
+    self.members = members
+    isOfFile = false
+  }
+
+  /// Reads an object of a file for people.
+  ///
+  /// - Parameter keys: Those that it may have.
+  package init(ofFile stored: JSONValue, keys: [String]) throws(StoredFault) {
+    guard case .object(let members) = stored else {
+      throw StoredFault("not an object", expected: "an object such as {…}")
+    }
+    self.members = members
+    isOfFile = true
+    if members.count <= keys.count, members.keys.allSatisfy(keys.contains) { return }
+    guard let key = members.keys.filter({ !keys.contains($0) }).min() else { return }
+    throw StoredFault(
+      "the unknown key \(key.quotedBrief)" + suggestion(for: key, among: keys),
+      expected: "one of " + keys.joined(separator: ", "))
+  }
+
+  package subscript(key: String) -> JSONValue? { members[key] }
+
+  package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value)
+    throws(StoredFault)
+  {
+    if isOfFile {
+      var text: Value?
+      if members[key] != .string("") { try field(key, &text) }
+      guard let text else { throw StoredFault("missing", expected: "a text").within(key) }
+      return value = text
+    }
+    guard let stored = members[key] else { throw StoredFault("nothing is there").within(key) }
+    value = try Self.read(stored, key)
+  }
+
+  package mutating func field<Value: StoredValue>(_ key: String, _ value: inout Value?)
+    throws(StoredFault)
+  {
+    if isOfFile { return try field(key, &value, as: .text) }
+    guard let stored = members[key], stored != .null else { return }
+    value = try Self.read(stored, key) as Value
+  }
+
+  package mutating func parts<Values: StoredValue & Collection>(
+    _ key: String, _ values: inout Values
+  ) throws(StoredFault) {
+    guard let stored = members[key], stored != .null else { return }
+    values = try Self.read(stored, key)
+  }
+
+  package mutating func field<Value: StoredValue>(
+    _ key: String, _ value: inout Value?, as form: FileForm<Value>
+  ) throws(StoredFault) {
+    if !isOfFile { return try field(key, &value) }
+    value = nil
+    guard let stored = members[key], stored != .null || form.refusesNull else { return }
+    do throws(StoredFault) {
+      value = try form.read(stored)
+    } catch {
+      throw error.within(key)
+    }
+  }
+
+  package mutating func column<Value: StoredValue>(
+    _ key: String, _ value: inout Value??, as form: FileForm<Value>
+  ) throws(StoredFault) {
+    if isOfFile, members[key] == nil { return }
+    var plain: Value?
+    try field(key, &plain, as: form)
+    value = .some(plain)
+  }
+
+  private static func read<Value: StoredValue>(
+    _ stored: JSONValue, _ key: String
+  ) throws(StoredFault) -> Value {
+    do throws(StoredFault) {
+      return try Value(stored: stored)
+    } catch {
+      throw error.within(key)
+    }
+  }
+}
