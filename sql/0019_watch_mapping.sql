@@ -201,7 +201,7 @@ begin
                 'such as "Europe/Berlin".', entry.column_name);
     elsif entry.target = 'pickup_at' and kind <> all (
       array['timestamp', 'timestamptz', 'text', 'varchar', 'bpchar']::regtype[]) then
-      raise exception 'ridepulse.watch: column % of % is of type %, which is no time',
+      raise exception 'ridepulse.watch: column % of % is of type %, which is not a time',
         entry.column_name, w.relation, kind
         using errcode = 'datatype_mismatch',
               hint = 'pickup_at takes timestamptz, timestamp with a time zone named, or text.';

@@ -39,7 +39,7 @@ package enum CELFault: Error, Hashable, Sendable {
     case .unreadable(let text, let type): "\(text.quotedBrief) is no \(type.word)"
     case .outOfRange: "the time is out of range"
     case .indexOutOfBounds: "the list has no such element"
-    case .badKey(let type): "\(type.word) is no type of a key"
+    case .badKey(let type): "\(type.word) is not a type of a key"
     case .repeatedKey: "the key is there twice"
     case .unknownZone(let zone): "unknown time zone \(zone.quotedBrief)"
     case .badPattern(let why): why

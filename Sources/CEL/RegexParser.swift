@@ -243,7 +243,7 @@ struct RegexParser {
       }
     }
     guard let scalar = UInt32(digits, radix: 16).flatMap(Unicode.Scalar.init) else {
-      throw Mistake(text: "has \\x{\(digits.brief(bytes: 20))}, which is no character")
+      throw Mistake(text: "has \\x{\(digits.brief(bytes: 20))}, which is not a character")
     }
     return scalar
   }
@@ -292,7 +292,7 @@ struct RegexParser {
       position += 1
     }
     guard take(":"), take("]"), let ranges = Self.named[name] else {
-      throw Mistake(text: "has [:\(name.brief(bytes: 20)):], which is no set")
+      throw Mistake(text: "has [:\(name.brief(bytes: 20)):], which is not a set")
     }
     return isNegated ? ScalarSet(ranges: ranges).inverted : ranges
   }

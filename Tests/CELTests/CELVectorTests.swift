@@ -45,7 +45,7 @@ import Testing
     Difference("a span of more than 292 years is out of range, as in the conformance tests") {
       _, ours, _ in ours.isError("the time is out of range")
     },
-    Difference("null or a list is no key of a map, so it is not in it") { vector, ours, theirs in
+    Difference("null or a list is not a key of a map, so it is not in it") { vector, ours, theirs in
       theirs == "error" && vector.has(" in m") && !ours.isError("")
     },
     Difference("the end of year 9999 in a zone east of Greenwich is beyond their calendar") {
@@ -68,7 +68,7 @@ import Testing
       Difference("string(true) is true; cel-python 0.5 gives Python's True") { vector, _, _ in
         vector.has("string(")
       },
-      Difference("a bool is no number; cel-python's is an int of Python") { vector, ours, _ in
+      Difference("a bool is not a number; cel-python's is an int of Python") { vector, ours, _ in
         ours.isError("bool")
       },
       Difference("an error in a part of && or || is of no account only if the other decides") {

@@ -86,7 +86,7 @@ import TestSupport
       let explained = try Command.ridepulse(["explain", "date"], stage.environment).output
       #expect(explained.contains(broken), "\(explained)")
       let unknown =
-        #"content-state.status is the string "teleporting", which is no state of the rule files"#
+        #"content-state.status is the string "teleporting", which is not a state of the rule files"#
       #expect(
         try await stage.value(
           "select count(*) from ridepulse.ledger where ride_id = 'fits' and reason = '\(unknown)'")

@@ -111,7 +111,7 @@ import Testing
   private static let mistakes: [([String], Int32, String)] = [
     (["--against", "/nope"], 64, "--against /nope does not exist"),
     (["--against", "recorded"], 64, "the day was not recorded by ridepulse"),
-    (["--against", golden + "/day.jsonl"], 1, "is no output of rehearse --format json"),
+    (["--against", golden + "/day.jsonl"], 1, "is not an output of rehearse --format json"),
     (["--fail-on", "aded"], 64, "did you mean added?"),
     (["--apns", "/nope.yaml"], 1, "/nope.yaml: the file can't be read"),
     (["--jobs", "0"], 64, "--jobs 0"),

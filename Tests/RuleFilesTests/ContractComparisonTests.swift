@@ -288,7 +288,7 @@ import Testing
   private static let unreadable: [(String, String)] = [
     ("struct Rides {}", "no struct Ride, which r.yaml:7 names; did you mean Rides?"),
     ("struct Ride {}", "ContentState, which 0.swift lacks"),
-    ("class Ride { struct ContentState {} }", "which is no struct"),
+    ("class Ride { struct ContentState {} }", "which is not a struct"),
     ("struct Ride<T> { struct ContentState {} }", "generic"),
     ("@Coded struct Ride { struct ContentState {} }", "@Coded may change"),
     ("struct Ride { enum ContentState { case a } }", "without raw values"),

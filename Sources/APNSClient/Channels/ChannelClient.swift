@@ -104,7 +104,7 @@ package final class ChannelClient: Sendable {
 
   private func path(_ what: String, _ scope: ChannelScope) throws(ChannelError) -> String {
     guard scope.isPlain else {
-      throw .unreachable("\"\(scope.bundleID)\" is no bundle ID: expected com.example.app")
+      throw .unreachable("\"\(scope.bundleID)\" is not a bundle ID: expected com.example.app")
     }
     return "/1/apps/\(scope.bundleID)/\(what)"
   }

@@ -45,7 +45,7 @@ enum ChannelRules {
         let stray = push.request.headers.first {
           $0.name.hasPrefix("apns-") && !known.contains($0.name)
         }
-        return stray.map { Refusal(.strayHeader, "\($0.name) is no header of this call") }
+        return stray.map { Refusal(.strayHeader, "\($0.name) is not a header of this call") }
       },
       HeaderRules.contentType,
     ]
@@ -76,7 +76,7 @@ enum ChannelRules {
       let stray = (push.payload?.object ?? [:]).keys.sorted().first {
         !["message-storage-policy", "push-type"].contains($0)
       }
-      return stray.map { Refusal(.badRequestParams, "\($0) is no attribute of a channel") }
+      return stray.map { Refusal(.badRequestParams, "\($0) is not an attribute of a channel") }
     },
     rule("the push type is there", for: [.create]) { push in
       push.payload?.object?["push-type"] == nil ? Refusal(.missingPushType, "no push-type") : nil

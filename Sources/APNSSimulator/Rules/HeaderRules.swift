@@ -136,7 +136,7 @@ enum HeaderRules {
       push.topic == nil ? Refusal(.missingTopic, "no apns-topic") : nil
     },
     Rule("topic has the form of a bundle ID") { push in
-      isTopic(push.topic ?? "") ? nil : Refusal(.badTopic, "apns-topic is no bundle ID")
+      isTopic(push.topic ?? "") ? nil : Refusal(.badTopic, "apns-topic is not a bundle ID")
     },
     Rule("topic is known, with the push type's suffix") { push in
       let suffix = push.pushType?.topicSuffix ?? ""

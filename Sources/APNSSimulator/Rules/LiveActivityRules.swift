@@ -114,7 +114,7 @@ enum LiveActivityRules {
       case "sound":
         if value.string == nil { return "aps.alert.sound must be a name" }
       default:
-        return "aps.alert.\(key) is no key of a Live Activity alert"
+        return "aps.alert.\(key) is not a key of a Live Activity alert"
       }
     }
     return alert["title"] == nil && alert["body"] == nil ? "aps.alert has no text" : nil

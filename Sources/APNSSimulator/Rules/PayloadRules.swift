@@ -30,13 +30,13 @@ enum PayloadRules {
     Rule("aps has the push type's keys only", of: .payloads) { push in
       guard let type = push.pushType, type.needsAps else { return nil }
       let wrong = first(of: push) { _, key in key?.types.contains(type) == false }
-      return wrong.map { Refusal(.invalidPushType, "aps.\($0.name) is no key of \(type) pushes") }
+      return wrong.map { Refusal(.invalidPushType, "aps.\($0.name) is not a key of \(type) pushes") }
     },
     Rule("aps has Apple's keys only", of: .aps) { push in
       guard push.pushType?.needsAps != false else { return nil }
       let wrong = first(of: push) { _, key in key == nil }
       return wrong.map {
-        Refusal(.badPayload, "aps.\($0.name) is no key of Apple's; own keys go next to aps")
+        Refusal(.badPayload, "aps.\($0.name) is not a key of Apple's; own keys go next to aps")
       }
     },
     Rule("aps has no empty text, and no integer with a fraction", of: .aps) { push in
@@ -132,7 +132,7 @@ enum AlertRules {
   static let all: [Rule] = [
     rule("texts are strings, arguments lists of them", of: .payloads) { aps in
       for (key, value) in aps["alert"]?.object ?? [:] {
-        if texts.contains(key), value.string == nil { return "aps.alert.\(key) is no string" }
+        if texts.contains(key), value.string == nil { return "aps.alert.\(key) is not a string" }
         if arguments.contains(key), value.array?.allSatisfy({ $0.string != nil }) != true {
           return "aps.alert.\(key) must be a list of strings"
         }
@@ -155,7 +155,7 @@ enum AlertRules {
       for (key, value) in aps["alert"]?.object ?? [:] {
         if texts.contains(key), value.string == "" { return "aps.alert.\(key) is empty" }
         if !(texts + arguments + otherKeys).contains(key) {
-          return "aps.alert.\(key) is no key of Apple's"
+          return "aps.alert.\(key) is not a key of Apple's"
         }
       }
       return nil

@@ -19,7 +19,7 @@ extension Invariant {
     let open = Set(evidence.cards.values).subtracting(gone).filter { card in
       byCard[card]?.last { $0.isAccepted }?.cardEvent != "end"
     }
-    invariant.none("cards whose last push is no end", open.sorted())
+    invariant.none("cards whose last push is not an end", open.sorted())
     let starts = Dictionary(grouping: pushes.filter { $0.cardEvent == "start" && $0.isAccepted }) {
       $0.ride
     }

@@ -213,7 +213,7 @@ package enum RenderingError: Error, Hashable, Sendable {
     case .notATime(let path, let value): "\(path) \(value.brief) is not a time"
     case .notANumber(let path, let value): "\(path) \(value.brief) is not a number"
     case .wrongType(let path, let value, .state):
-      "\(path) is \(value.described), which is no state of the rule files"
+      "\(path) is \(value.described), which is not a state of the rule files"
     case .wrongType(let path, let value, let type):
       "\(path) is \(value.described), the card's type is \(type.word)"
     case .unknownZone(let zone): "unknown time zone \(zone.prefix(60))"

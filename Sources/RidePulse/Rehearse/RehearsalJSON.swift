@@ -56,7 +56,7 @@ struct RehearsalJSON {
     }
     guard let value = JSONValue(json: bytes), let version = value.value(at: ["rehearsal"]) else {
       throw CommandFailure(
-        "--against: \(path) is no output of rehearse --format json, and no rule directory")
+        "--against: \(path) is not an output of rehearse --format json, nor a rule directory")
     }
     guard version == .integer(Self.version) else {
       throw CommandFailure(

@@ -66,7 +66,7 @@ package struct ContractComparison {
     case .unreadable(let why):
       let state = sources.type(["ContentState"], in: type.path)
       report(.unchecked, state?.obstacle ?? type.place, "content-state is \(why)")
-    default: report(.problem, type.place, "ContentState is no struct: a card's is an object")
+    default: report(.problem, type.place, "ContentState is not a struct: a card's is an object")
     }
   }
 
@@ -238,7 +238,7 @@ extension ContractComparison {
     case (.string, .words), (.int, .numbers):
       report(
         .warning, property.place,
-        "\(sent), and a value that is no case of \(property.type.text) drops the update; "
+        "\(sent), and a value that is not a case of \(property.type.text) drops the update; "
           + "add a case unknown and an init(from:) that falls back to it")
     case (.dateEpoch, .date):
       report(

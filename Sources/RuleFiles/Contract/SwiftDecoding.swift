@@ -100,7 +100,7 @@ extension SwiftSources {
       return raw.map { decoding(of: $0, in: type.path, depth: depth) }
         ?? .unreadable("\(type.name), whose rawValue has no stated type")
     case .structure: return .structure(type)
-    case .extended, .other: return .unreadable("\(type.name), which is no struct")
+    case .extended, .other: return .unreadable("\(type.name), which is not a struct")
     }
   }
 

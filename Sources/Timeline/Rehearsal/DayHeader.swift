@@ -43,7 +43,7 @@ extension DayHeader: StoredObject {
     try fields.field("engine", &engine)
     guard from < to else { throw StoredFault("not after from").within("to") }
     guard sample > 0, sample <= 100 else {
-      throw StoredFault("\(sample) is no share", expected: "a percentage above 0, at most 100")
+      throw StoredFault("\(sample) is not a share", expected: "a percentage above 0, at most 100")
         .within("sample")
     }
   }

@@ -138,7 +138,7 @@ extension InventedRide {
       }
       guard rules.knownEvents.contains(name) else {
         throw Problem(
-          description: "\(name) is no state or event of the rule files"
+          description: "\(name) is not a state or event of the rule files"
             + suggestion(for: name, among: rules.knownEvents.sorted()))
       }
       let last = words.last?.after

@@ -50,7 +50,7 @@ import Testing
       testDescription: "no status", answer: #"{"raw": [["x-a", "b"]]}"#,
       outcome: .unanswered(.reset("PROTOCOL_ERROR"))),
     Row(
-      testDescription: "a status that is no number", answer: #"{"raw": [[":status", "abc"]]}"#,
+      testDescription: "a status that is not a number", answer: #"{"raw": [[":status", "abc"]]}"#,
       outcome: .unanswered(.reset("PROTOCOL_ERROR"))),
     Row(
       testDescription: "a status of four digits", answer: #"{"raw": [[":status", "2000"]]}"#,

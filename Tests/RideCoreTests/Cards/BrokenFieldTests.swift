@@ -17,7 +17,7 @@ import Testing
     (.dateEpoch, "[]", "", "content-state.eta is a list, the card's type is date-epoch"),
     (
       .state, #""teleporting""#, "",
-      #"content-state.eta is the string "teleporting", which is no state of the rule files"#
+      #"content-state.eta is the string "teleporting", which is not a state of the rule files"#
     ),
     (.dateEpoch, #""soon""#, " | epoch", #"ride.attributes.x "soon" is not a time"#),
     (.int, #""soon""#, " | int", #"ride.attributes.x "soon" is not a number"#),

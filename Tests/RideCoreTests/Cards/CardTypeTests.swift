@@ -67,7 +67,7 @@ import Testing
     (.int, "null", "missing ride.attributes.x"),
     (
       .state, #""teleporting""#,
-      #"content-state.eta is the string "teleporting", which is no state of the rule files"#
+      #"content-state.eta is the string "teleporting", which is not a state of the rule files"#
     ),
     (
       .dateEpoch, "1763712000000",

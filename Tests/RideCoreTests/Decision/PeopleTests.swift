@@ -73,8 +73,8 @@ import Testing
     Case(
       name: "an empty list names nobody", data: #"{"driver_id": []}"#,
       participants: [(.driver, "a")], people: []),
-    Case(name: "null is no name", data: #"{"driver_id": null}"#, people: ["d"]),
-    Case(name: "an empty text is no name", data: #"{"driver_id": ""}"#, people: ["d"]),
+    Case(name: "null is not a name", data: #"{"driver_id": null}"#, people: ["d"]),
+    Case(name: "an empty text is not a name", data: #"{"driver_id": ""}"#, people: ["d"]),
     Case(name: "the name of another app", data: #"{"customer_id": ["x"]}"#, people: ["d"]),
   ]
 
