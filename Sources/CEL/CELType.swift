@@ -146,7 +146,8 @@ package struct CELEnvironment: Sendable {
           ?? nearestWord(to: name, among: names))
     }
     return CELProblem(
-      offset: place, found: "\(name.quotedBrief) is not a field of \(parent.joined(separator: "."))",
+      offset: place,
+      found: "\(name.quotedBrief) is not a field of \(parent.joined(separator: "."))",
       expected: "one of \(known.joined(separator: ", "))",
       nearest: nearestWord(to: name, among: known))
   }

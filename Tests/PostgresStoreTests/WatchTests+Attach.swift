@@ -8,7 +8,10 @@ extension WatchTests {
   @Test(arguments: [
     ("timestamp", #""pickup""#, "is a timestamp without time zone"),
     ("date", #""pickup""#, "is of type date, which is not a time"),
-    ("bigint", #"{"column": "pickup", "time_zone": "UTC"}"#, "is of type bigint, which is not a time"),
+    (
+      "bigint", #"{"column": "pickup", "time_zone": "UTC"}"#,
+      "is of type bigint, which is not a time"
+    ),
     ("timestamp", #"{"column": "pickup", "time_zone": "Mars"}"#, "knows no time zone 'Mars'"),
     ("timestamp", #"{"time_zone": "UTC"}"#, "which names no column"),
     ("timestamp", #"{"column": "pickup", "zone": "UTC"}"#, "which names no column"),

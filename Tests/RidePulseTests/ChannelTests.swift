@@ -230,7 +230,8 @@ extension Stage {
   /// Returns the channels that exist in the simulator, read from its state file.
   func atApple() throws -> [String] {
     let data = try Data(contentsOf: URL(fileURLWithPath: directory + "/channels.json"))
-    guard case .object(let all) = JSONValue(json: Array(data))?.value(at: ["com.example.customer"]) else {
+    guard case .object(let all) = JSONValue(json: Array(data))?.value(at: ["com.example.customer"])
+    else {
       return []
     }
     return all.filter { $0.value.value(at: ["deleted"]) == .bool(false) }.keys.sorted()

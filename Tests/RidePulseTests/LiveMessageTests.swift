@@ -20,7 +20,7 @@ import TestSupport
       status: status, reason: reason.map { LedgerReason(LedgerReason.Code(word: $0), $0) },
       attempts: 1)
     let settlement = Settlement(
-      rideID: "r1",  entries: Array(repeating: entry, count: count))
+      rideID: "r1", entries: Array(repeating: entry, count: count))
     tally.add([settlement], at: Self.now)
   }
 

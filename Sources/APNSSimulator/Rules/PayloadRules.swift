@@ -30,7 +30,9 @@ enum PayloadRules {
     Rule("aps has the push type's keys only", of: .payloads) { push in
       guard let type = push.pushType, type.needsAps else { return nil }
       let wrong = first(of: push) { _, key in key?.types.contains(type) == false }
-      return wrong.map { Refusal(.invalidPushType, "aps.\($0.name) is not a key of \(type) pushes") }
+      return wrong.map {
+        Refusal(.invalidPushType, "aps.\($0.name) is not a key of \(type) pushes")
+      }
     },
     Rule("aps has Apple's keys only", of: .aps) { push in
       guard push.pushType?.needsAps != false else { return nil }

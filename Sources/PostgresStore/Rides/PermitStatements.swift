@@ -14,7 +14,9 @@ enum PermitStatements {
   /// Returns the calls that grant permits, in a transaction of their own.
   static func granting(_ rides: [ClaimedRequests]) -> [Call] {
     let requests = rides.flatMap { ride in ride.requests.map { json($0, of: ride.claim.rideID) } }
-    return [Call(SettleStatements.writeSettings), Call(grant, [text(rides.map(\.claim), requests)])]
+    return [
+      Call(SettleStatements.writeSettings), Call(grant, [text(rides.map(\.claim), requests)]),
+    ]
   }
 
   /// Returns what the last call of `granting` did not grant.

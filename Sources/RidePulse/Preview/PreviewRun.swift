@@ -41,7 +41,9 @@ struct PreviewWindow {
       let (now, decision) = (pass.now, pass.decision)
       progress.show("\(CivilTime.iso(now)): \(summary.pushes) pushes about \(views.count) rides")
       guard let at = shownTime(now) else { continue }
-      for (rule, tally) in decision.settlement.tallies { summary.tallies[rule, default: SlotTally()] += tally }
+      for (rule, tally) in decision.settlement.tallies {
+        summary.tallies[rule, default: SlotTally()] += tally
+      }
       summary.add(closed: decision.unsent)
       for group in PreviewGroup.groups(decision, at: at) {
         if let limit, summary.pushes + group.pushes.count > limit {

@@ -80,6 +80,7 @@ import Testing
       try require(push.payload.count <= PushRequest.payloadLimit, "too large: \(push.entry)")
       try require(JSONValue(json: push.payload) != nil, "no JSON: \(push.entry)")
     }
-    try require(decision.settlement.tallies.values.allSatisfy { $0.remainder == 0 }, "a slot is lost")
+    try require(
+      decision.settlement.tallies.values.allSatisfy { $0.remainder == 0 }, "a slot is lost")
   }
 }

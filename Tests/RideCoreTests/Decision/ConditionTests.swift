@@ -88,7 +88,8 @@ import Testing
       if !decision.pushes.isEmpty { sent.append(eta) }
       // A change that moves nothing leaves no row: there may be one each second.
       #expect(decision.ended.isEmpty)
-      #expect(decision.settlement.falseConditions == (decision.pushes.isEmpty ? ["arrived": 1] : [:]))
+      #expect(
+        decision.settlement.falseConditions == (decision.pushes.isEmpty ? ["arrived": 1] : [:]))
       memo = decision.settled(decision.pushes.map { _ in .accepted }, now: Sample.now) { 0 }.memo
     }
     #expect(sent == [1000, 1181, 1362, 1000])

@@ -37,7 +37,9 @@ import Testing
     let view = Sample.view(phones: Self.phones(10_000).shuffled())
     let first = decide(view, by: Sample.book(), now: Sample.now)
     #expect(first.pushes.count == OpenPart.size)
-    #expect(first.settlement.consumed.isEmpty && first.settlement.memo.part?.after == Int64(OpenPart.size))
+    #expect(
+      first.settlement.consumed.isEmpty && first.settlement.memo.part?.after == Int64(OpenPart.size)
+    )
     let (sent, decisions, last) = run(view, Sample.book())
     #expect(Set(sent.compactMap(\.entry.phone)).count == 10_000 && sent.count == 10_000)
     #expect(decisions == 11)

@@ -112,7 +112,8 @@ import Testing
     gone.events = [Sample.event(99, InternalEvent.rideRemoved.rawValue)]
     let decision = decide(gone, by: stage.configuration, now: stage.now)
     #expect(decision.pushes.map(\.entry.cardEvent) == [.end])
-    #expect(decision.settlement.memo.slots.isEmpty && decision.nextSlot == nil && !decision.isActive)
+    #expect(
+      decision.settlement.memo.slots.isEmpty && decision.nextSlot == nil && !decision.isActive)
   }
 
   @Test func `R78: no reason names a person`() {

@@ -20,7 +20,7 @@ import Testing
   private func tally(_ entries: [LedgerEntry]) -> PushTally {
     var tally = PushTally()
     let settlement = Settlement(
-      rideID: "r1",  entries: entries)
+      rideID: "r1", entries: entries)
     tally.add([settlement], at: Sample.now)
     return tally
   }

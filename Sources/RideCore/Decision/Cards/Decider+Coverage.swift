@@ -6,7 +6,8 @@ extension Decider {
   mutating func cards(
     showing event: RideEvent, on phone: Phone, insteadOf rule: CompiledRule
   ) -> [CardTarget] {
-    guard rule.pushType == .alert, !rule.isSentWithCard, !decision.settlement.memo.cards.isEmpty else { return [] }
+    guard rule.pushType == .alert, !rule.isSentWithCard, !decision.settlement.memo.cards.isEmpty
+    else { return [] }
     if rule.yieldsToCard { return cards(on: phone) }
     var covering: [CardTarget] = []
     for card in decision.view.cards where isShown(card, on: phone) {

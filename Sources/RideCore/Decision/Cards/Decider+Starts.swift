@@ -7,7 +7,8 @@ extension Decider {
   /// Closes starts that were journalled and have no outcome.
   mutating func closeUnknownStarts() {
     decision.settlement.memo.starts = decision.view.memo.starts
-    for (id, start) in decision.settlement.memo.starts.sorted(by: { $0.key < $1.key }) where start.isOpen {
+    for (id, start) in decision.settlement.memo.starts.sorted(by: { $0.key < $1.key })
+    where start.isOpen {
       closeUncertain(start.entry)
       decision.settlement.memo.starts[id]?.isOpen = false
     }
@@ -64,7 +65,9 @@ extension Decider {
       tokens: decision.view.startTokens.filter {
         isOwners($0.app, $0.ownerID) && $0.attributesType == rule.life.attributesType
       },
-      starts: decision.settlement.memo.starts.filter { isOwners($0.value.entry.app, $0.value.owner) })
+      starts: decision.settlement.memo.starts.filter {
+        isOwners($0.value.entry.app, $0.value.owner)
+      })
     if plan.lacksToken {
       return close(unaddressed, .suppressed, .noStartToken(of: app))
     }
