@@ -89,7 +89,7 @@ extension Engine {
     }
   }
 
-  private func decide(
+  func decide(
     _ rides: [(claim: RideClaim, view: RideView)], by configuration: EngineConfiguration,
     now: Timestamp
   ) -> [(RideClaim, Decision)] {
@@ -147,85 +147,6 @@ extension Engine {
     } else {
       parts.log(.info, "Local clock agrees with the database clock again")
     }
-  }
-
-  /// Asks for the permits that pushes need, and decides rides with a refusal again.
-  ///
-  /// - Returns: the rides that must not send: another node holds them by now, or that is unknown.
-  ///   They fall due again when their lease ends.
-  private func askForPermits(
-    _ decisions: inout [(RideClaim, Decision)], by configuration: EngineConfiguration,
-    now: Timestamp
-  ) async -> Set<RideID> {
-    var blocked: Set<RideID> = []
-    while true {
-      let asking = decisions.indices.filter { !decisions[$0].1.permitRequests.isEmpty }
-      if asking.isEmpty { return blocked }
-      let requests = asking.map {
-        ClaimedRequests(claim: decisions[$0].0, requests: decisions[$0].1.permitRequests)
-      }
-      let answer = await prepare("Permits", rides: requests.count) {
-        try await parts.store.grant(requests)
-      }
-      guard let answer else { return blocked.union(requests.map(\.claim.rideID)) }
-      logLost(answer.lost)
-      blocked.formUnion(answer.lost)
-      for index in asking {
-        let (claim, decision) = decisions[index]
-        decisions[index].1.permitRequests = []
-        var view = decision.view
-        let isRefused = view.answer(decision.permitRequests, answer.refused)
-        guard isRefused, !blocked.contains(claim.rideID),
-          let again = decide([(claim, view)], by: configuration, now: now).first
-        else { continue }
-        decisions[index] = again
-      }
-    }
-  }
-
-  /// Journals what must not repeat before it is sent.
-  ///
-  /// - Returns: the rides that must not send, as `askForPermits` returns them.
-  private func journal(_ decisions: [(RideClaim, Decision)], now: Timestamp) async -> Set<RideID> {
-    let memos = decisions.compactMap { claim, decision in
-      decision.journal(now: now).map { ClaimedMemo(claim: claim, memo: $0) }
-    }
-    if memos.isEmpty { return [] }
-    let lost = await prepare("Journal", rides: memos.count) {
-      try await parts.store.journal(memos)
-    }
-    logLost(lost ?? [])
-    return Set(lost ?? memos.map(\.claim.rideID))
-  }
-
-  private func logLost(_ rides: [RideID]) {
-    if rides.isEmpty { return }
-    parts.log(.warning, "Leases lost before sending", ["rides": "\(rides.count)"])
-  }
-
-  /// Runs a call that rides need before they may send, and repeats it if it fails.
-  ///
-  /// - Returns: nil if it failed each time: the rides are left to their lease.
-  private func prepare<Value>(
-    _ name: String, rides: Int, _ call: () async throws -> Value
-  ) async -> Value? {
-    for failures in 0..<settings.journalAttempts {
-      beginTurn(.claiming)
-      do {
-        return try await call()
-      } catch {
-        let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
-        parts.log(
-          .warning, "Call before sending failed, retrying",
-          ["call": name, "rides": "\(rides)", "error": "\(error)", "in": "\(delay)"])
-        if isStopping { break }
-        try? await parts.clock.sleep(for: delay)
-      }
-    }
-    parts.log(
-      .error, "Rides left to their lease: a call before sending failed",
-      ["call": name, "rides": "\(rides)"])
-    return nil
   }
 
   /// Submits pushes to the transport, except those of paused lanes.
