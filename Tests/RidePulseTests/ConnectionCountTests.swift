@@ -80,10 +80,10 @@ import Testing
   @Test func `The documented numbers are true`() throws {
     #expect(NodeConnections.atRest == 4 && NodeConnections.most == 9)
     for (page, most) in [
-      ("configuration", "9 at most"), ("sizing", "9 at most"), ("install", "9 connections"),
+      ("configuration", "9 at most"), ("performance", "9 at most"), ("install", "9 connections"),
     ] {
       let text = try String(contentsOfFile: Project.path("docs/\(page).md"), encoding: .utf8)
-      let statesRest = text.contains(/4 connections at rest|at rest it has 4/)
+      let statesRest = text.contains(/4 connections at rest|at rest it has 4|has 4 at rest/)
       #expect(text.contains(most) && statesRest, "\(page)")
     }
   }

@@ -93,6 +93,9 @@ import TestSupport
       let found = try api.get("/v1/explain?owner=c1")
       #expect(found.status == 200 && found.text.contains("token_suffix"), "\(found)")
       document.check(found, "GET", "/v1/explain")
+      // One of the calls withdrew the phone.
+      let registration = try api.send("POST", "/v1/devices", Self.valid["devices"])
+      #expect(registration.status == 200, "\(registration)")
       try await stage.sql("update ridepulse.rides set state = 'driver_arrived' where id = 'r1'")
       try await stage.settled()
       let page = try api.get("/v1/deliveries?limit=10")
