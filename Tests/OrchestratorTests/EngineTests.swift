@@ -198,7 +198,7 @@ import TestSupport
     // The event is not consumed, so its ride is claimed again, under a higher fence.
     await store.wait { $0.holders.values.contains { $0 > 1 } }
     while transport.taken.count < 2 { await Task.yield() }
-    transport.release()
+    try await transport.releaseNext()
     await store.wait { $0.settled[1] == 1 }
     engine.stop()
     await running
@@ -219,10 +219,10 @@ import TestSupport
     engine.wake()
     let count = store.state.withLock { $0.claims.count }
     await store.wait { $0.claims.count > count }
-    transport.release()
+    try await transport.releaseNext()
     await store.wait { $0.settled[1] == 1 }
     await store.wait { $0.holders.count == 1 }
-    transport.release()
+    try await transport.releaseNext()
     await store.wait { $0.settled[2] == 1 }
     engine.stop()
     await running

@@ -33,7 +33,7 @@ import TestSupport
       - name: check-in
         app: customer
         on: requested
-        wait: 1s
+        wait: 10s
         while: [requested]
         alert: { title: Still looking }
         data: { event: check-in }

@@ -67,6 +67,14 @@ final class StrictTransport: PushTransport {
     state.withLock { $0.reachability[environment] = reachability }
   }
 
+  /// Ends all pushes in flight, once there is one: the engine submits them after its claim.
+  func releaseNext() async throws {
+    while state.withLock({ $0.held.isEmpty }) {
+      try await Task.sleep(for: .milliseconds(1))  // poll: a submission is no event of the store
+    }
+    release()
+  }
+
   /// Ends all pushes in flight with one outcome.
   func release(_ outcome: PushOutcome = .accepted) {
     let held = state.withLock { state in
