@@ -4,7 +4,7 @@ import { element, moment, span, typeName } from './dom.js';
 
 export function decision(one) {
   const more = [];
-  if (one.status === 'accepted' && one.latency_ms !== null) more.push(`after ${span(one.latency_ms)}`);
+  if (one.kind === 'push' && one.status === 'accepted' && one.latency_ms !== null) more.push(`after ${span(one.latency_ms)}`);
   if (one.attempts > 1) more.push(`${one.attempts} attempts`);
   if (one.token_suffix) more.push(`phone …${one.token_suffix}`);
   if (one.priority !== null) more.push(`priority ${one.priority}`);
@@ -14,7 +14,7 @@ export function decision(one) {
   }
   return element('li', {},
     element('b', { 'data-status': one.status }, one.status), ` ${one.rule} to ${one.app} `,
-    typeName(one.push_type), one.card_event ? ` card ${one.card_event}` : '',
+    typeName(one.push_type ?? one.kind), one.card_event ? ` card ${one.card_event}` : '',
     one.reason ? element('p', { class: 'reason' }, one.reason) : null,
     more.length ? element('p', { class: 'note' }, more.join(', ')) : null,
     one.priority !== null ? element('p', { class: 'note code' }, `apns-id ${one.apns_id}`) : null,

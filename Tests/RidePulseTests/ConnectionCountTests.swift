@@ -97,15 +97,25 @@ import Testing
     for work in [SessionPlaces.Work.call, .long, .short] {
       let place = places.enter(work)
       #expect(place == 0)
-      places.leave(place, now: start)
+      places.leave(place, work, now: start)
     }
   }
 
   @Test func `Calls that wait leave a session to long work, and both leave one to short work`() {
     var places = SessionPlaces()
     #expect((0..<8).map { _ in places.enter(.call) } == [0, 1, 2, 3, 0, 1, 2, 3])
-    #expect((0..<2).map { _ in places.enter(.long) } == [4, 4])
-    #expect((0..<3).map { _ in places.enter(.short) } == [5, 5, 0])
+    #expect((0..<2).map { _ in places.enter(.long) } == [4, 0])
+    #expect((0..<3).map { _ in places.enter(.short) } == [5, 5, 1])
+  }
+
+  @Test func `Nothing waits for a backfill while another session is open`() {
+    var places = SessionPlaces()
+    #expect(places.enter(.long) == 0)
+    #expect((0..<4).map { _ in places.enter(.call) } == [1, 2, 3, 1])
+    #expect(places.enter(.long) == 4)
+    #expect((0..<2).map { _ in places.enter(.short) } == [5, 5])
+    places.leave(0, .long, now: .now)
+    #expect(places.enter(.call) == 0, "the session without long work and users")
   }
 
   @Test func `A session without users is closed after the limit, and one that is used is not`() {
@@ -114,12 +124,12 @@ import Testing
     let limit = SessionPlaces.idleLimit
     let (first, second) = (places.enter(.short), places.enter(.short))
     #expect(places.nextClose == nil)
-    places.leave(second, now: start)
+    places.leave(second, .short, now: start)
     #expect(places.nextClose == start + limit)
     #expect(places.close(now: start + limit - .seconds(1)) == [])
     #expect(places.close(now: start + limit) == [second])
     #expect(places.nextClose == nil && places.close(now: start + limit * 9) == [])
-    places.leave(first, now: start + limit)
+    places.leave(first, .short, now: start + limit)
     #expect(places.enter(.short) == first)
     #expect(places.close(now: start + limit * 9) == [])
   }

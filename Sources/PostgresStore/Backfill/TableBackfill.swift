@@ -32,7 +32,7 @@ package struct TableBackfill: Sendable {
   private let patience: Duration
 
   /// - Parameters:
-  ///   - session: A session of its own, because finding the live rows may take minutes.
+  ///   - session: One that nothing urgent uses: finding the live rows may take minutes.
   ///   - table: The table as SQL names it.
   ///   - patience: How long it goes on although every batch meets a lock of a writer.
   package init(

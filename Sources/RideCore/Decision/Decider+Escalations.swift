@@ -88,7 +88,7 @@ extension Wait {
   /// Adds pushes to those that an escalation awaits.
   fileprivate mutating func await(_ more: [PushID]) {
     guard case .receipt(let due, let pushes) = self else { return }
-    self = .receipt(until: due, of: pushes + more)
+    self = .receipt(until: due, of: pushes + more.filter { !pushes.contains($0) })
   }
 
   /// Removes blocked pushes from those that an escalation awaits; returns the reason if it then awaits

@@ -99,12 +99,10 @@ extension Decision {
       guard let permit = permits[push.entry.id] else { continue }
       if Verdict(outcome).mayHaveArrived { sent.insert(permit.id) }
     }
-    var known: [PushID: Permit] = [:]
-    for permit in permits.values { known[permit.id] = permit }
-    for permit in formerPermits { known[permit.id] = permit }
-    return known.values.sorted { $0.id.bits < $1.id.bits }.compactMap { permit in
+    let known = Set(permits.values).union(formerPermits.keys)
+    return known.sorted { $0.id.bits < $1.id.bits }.compactMap { permit in
       // The ride's previous holder may have used them before it ended.
-      let isSent = view.isTakenOver || sent.contains(permit.id)
+      let isSent = sent.contains(permit.id) || view.isTakenOver && formerPermits[permit] != false
       let isDone = !open.contains(permit.id)
       return isSent || isDone
         ? PermitOutcome(permit: permit, isSent: isSent, isDone: isDone) : nil

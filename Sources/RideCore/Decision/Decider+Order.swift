@@ -4,10 +4,16 @@ import Base
 
 extension Decider {
   /// Queues new pushes behind older ones to the same recipient that wait, closes what a newer push
-  /// replaces on the screen, and sorts what is left by its events.
+  /// replaces on the screen, sorts what is left by its events, and asks for its permits.
   mutating func order() {
     queuePushes()
     supersedeKept()
+    supersedePlanned()
+    keepRequests()
+  }
+
+  /// Closes what a newer push replaces on the screen, and sorts what is left by its events.
+  private mutating func supersedePlanned() {
     if decision.pushes.isEmpty { return }
     let places = sentPlaces
     var left: [PlannedPush] = []
@@ -20,6 +26,14 @@ extension Decider {
       }
     }
     decision.pushes = EventOrder.sorted(left)
+  }
+
+  /// Keeps the requests for permits of pushes that leave now: the oldest is granted first, and must not
+  /// be one that a newer push has replaced.
+  private mutating func keepRequests() {
+    if decision.permitRequests.isEmpty { return }
+    let needed = Set(decision.pushes.compactMap { decision.permits[$0.entry.id]?.id })
+    decision.permitRequests.removeAll { !needed.contains($0.permit.id) }
   }
 
   /// Leaves new pushes to recipients for which an older push waits to a later decision.

@@ -83,12 +83,14 @@ extension Decider {
     decision.items.append(Decision.Item(entry: entry, fate: .ended))
   }
 
-  /// Remembers the permit of a push whose earlier attempt failed: it is free again if the push ends.
+  /// Remembers the permit that a push may have from an earlier attempt: it is free again if the push
+  /// ends.
   private mutating func keepPermit(of item: WaitingItem) {
-    guard !isKept(item), let rule = configuration.rules.rule(named: item.entry.rule),
+    guard let rule = configuration.rules.rule(named: item.entry.rule),
       let permit = permit(for: item.entry, by: rule)
     else { return }
-    decision.formerPermits.append(permit)
+    // The ride's previous holder can't have sent what was kept on purpose.
+    decision.formerPermits[permit] = decision.formerPermits[permit] == true || !isKept(item)
   }
 
   /// Lets a waiting item leave, rendered from the ride's current state.

@@ -22,8 +22,9 @@ package struct Decision: Sendable {
   package var permitRequests: [PermitRequest] = []
   /// The permits that count planned pushes, by the push.
   var permits: [PushID: Permit] = [:]
-  /// The permits that pushes had whose earlier attempts failed.
-  var formerPermits: [Permit] = []
+  /// The permits that pushes may have from earlier attempts, and whether the ride's previous holder may
+  /// have used them.
+  var formerPermits: [Permit: Bool] = [:]
   /// Whether the ride's state is one of the active ones.
   package var isActive = false
 

@@ -111,7 +111,9 @@ extension LedgerEntry {
     return phone.map { .phone($0) }
   }
 
-  /// Its push type; of what is no push, its kind.
+  package var isAcceptedPush: Bool { status == .accepted && kind == .push }
+
+  /// Its push type; of what is not a push, its kind.
   package var typeName: String { kind == .push ? pushType.rawValue : kind.rawValue }
 
   /// Whether it is about a slot of time, not an event that a row of `ridepulse.events` held.

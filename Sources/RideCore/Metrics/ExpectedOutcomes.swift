@@ -24,10 +24,24 @@ package struct ExpectedOutcomes: Sendable {
       kinds: kinds.sorted {
         ($0.app.rawValue, $0.pushType.rawValue) < ($1.app.rawValue, $1.pushType.rawValue)
       },
+      others: all.flatMap { rule in
+        rule.apps.flatMap { app in Self.others(of: rule).map { Other(app: app, kind: $0) } }
+      },
       cardApps: rules.cardApps.sorted { $0.rawValue < $1.rawValue })
   }
 
-  private init(kinds: [Kind], cardApps: [App]) {
+  /// What an app's rules have besides pushes.
+  private struct Other: Hashable {
+    var app: App
+    var kind: LedgerEntry.Kind
+  }
+
+  private static func others(of rule: Rule) -> [LedgerEntry.Kind] {
+    if rule.what.emittedEvent != nil { return [.emit] }
+    return rule.escalation == nil ? [] : [.escalation]
+  }
+
+  private init(kinds: [Kind], others: [Other], cardApps: [App]) {
     self.kinds = kinds
     let outcomes = Self.outcomes
     let unknown: [LedgerReason.Engine] = [.unknownEvent, .unknownState]
@@ -37,6 +51,14 @@ package struct ExpectedOutcomes: Sendable {
           PushTally.Line(
             app: kind.app, pushType: kind.pushType.rawValue, status: status, reason: reason)
         }
+      }
+      + Set(others).sorted {
+        ($0.app.rawValue, $0.kind.rawValue) < ($1.app.rawValue, $1.kind.rawValue)
+      }
+      .map {
+        PushTally.Line(
+          app: $0.app, pushType: $0.kind.rawValue, status: .suppressed,
+          reason: LedgerReason.Engine.emitLimit.rawValue)
       }
       + unknown.map {
         // They concern no app.
@@ -66,7 +88,7 @@ package struct ExpectedOutcomes: Sendable {
       (.uncertain, again + words([.outOfTime, .serviceEnded, .superseded])),
       (.superseded, words([.superseded])),
       (.rejected, rejected + words([.noCredential, .noBundleID, .invalidRequest, .unlisted])),
-      (.suppressed, words([.noBundleID, .noCredential, .emitLimit])),
+      (.suppressed, words([.noBundleID, .noCredential])),
     ]
     return all.flatMap { status, words in words.map { (status, $0) } }
   }()

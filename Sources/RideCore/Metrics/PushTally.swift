@@ -68,7 +68,7 @@ package struct PushTally: Sendable {
 
   private mutating func add(_ entry: LedgerEntry, at now: Timestamp) {
     count(entry)
-    guard entry.status == .accepted, entry.kind == .push else { return }
+    guard entry.isAcceptedPush else { return }
     let seconds = max(0, (now - entry.event.at).inSeconds)
     let place = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
     let index =
@@ -91,7 +91,7 @@ package struct PushTally: Sendable {
   private mutating func count(_ entry: LedgerEntry) {
     let line = Line(
       app: entry.app, pushType: entry.typeName, status: entry.status,
-      reason: entry.status == .accepted ? "" : entry.reason?.code.word ?? "")
+      reason: entry.isAcceptedPush ? "" : entry.reason?.code.word ?? "")
     if lines.indices.contains(last), lines[last].line == line {
       lines[last].count += 1
       return

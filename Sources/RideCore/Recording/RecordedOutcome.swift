@@ -10,6 +10,8 @@ package struct RecordedOutcome: StoredObject, Hashable, Sendable {
   /// The name and the time of its event or slot.
   package var event: String?
   package var eventAt: Timestamp?
+  /// Its kind, if it is not a push.
+  package var kind: LedgerEntry.Kind?
   package var type: PushType?
   package var priority: PushPriority?
   package var cardEvent: CardEvent?
@@ -25,6 +27,7 @@ package struct RecordedOutcome: StoredObject, Hashable, Sendable {
     try fields.field("app", &app)
     try fields.field("event", &event)
     try fields.field("event_at", &eventAt, as: .time)
+    try fields.field("kind", &kind, as: .word)
     try fields.field("type", &type, as: .word)
     try fields.field(
       "priority", &priority,
@@ -34,10 +37,13 @@ package struct RecordedOutcome: StoredObject, Hashable, Sendable {
 }
 
 extension RecordedOutcome {
+  package var isAcceptedPush: Bool { status == .accepted && kind == nil }
+
   init(_ entry: LedgerEntry, ride: RideID, token: String?) {
     push = PushReference(ride: ride, rule: entry.rule, token: token)
     (status, reason) = (entry.status, entry.reason?.code.word)
     (app, event, eventAt) = (entry.app, entry.event.name, entry.event.at)
-    (type, priority, cardEvent) = (entry.pushType, entry.priority, entry.cardEvent)
+    if entry.kind == .push { type = entry.pushType } else { kind = entry.kind }
+    (priority, cardEvent) = (entry.priority, entry.cardEvent)
   }
 }

@@ -185,8 +185,8 @@ enum DryRunReport {
     blocks += others.map { entry in
       let target = target(entry.rule, entry.app.rawValue, entry.tokenSuffix)
       let reason = Escape.line(entry.reason?.text ?? "")
-      return
-        "\(entry.kind == .push ? entry.status.rawValue : entry.kind.rawValue): \(target): \(reason)"
+      let isAtWork = entry.kind != .push && [.accepted, .pending].contains(entry.status)
+      return "\(isAtWork ? entry.kind.rawValue : entry.status.rawValue): \(target): \(reason)"
     }
     if blocks.isEmpty { blocks = ["no rule matches it"] }
     return blocks.joined(separator: "\n\n")

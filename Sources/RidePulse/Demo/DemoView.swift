@@ -74,7 +74,7 @@ struct DemoBoard {
 
   /// Records a new ledger row; returns the line that shows it.
   mutating func observe(_ entry: LedgerEntry, of ride: String) -> String {
-    counts[entry.status, default: 0] += 1
+    if entry.kind == .push { counts[entry.status, default: 0] += 1 }
     let recipient = LedgerText.recipient(entry.app.rawValue, entry.tokenSuffix)
     let kind = LedgerText.kind(entry.typeName, entry.cardEvent?.rawValue)
     let line = Escape.line(

@@ -18,9 +18,7 @@ final class OnceRun: Sendable {
     let start = try await service.databaseTime()
     try await service.engine.runOnce()
     await service.applyOutcomes(within: .seconds(10))
-    for task in [service.tasks.channels, service.tasks.watchedTables] + service.tasks.maintenance {
-      await task.pass()
-    }
+    for task in service.tasks.afterwards { await task.pass() }
     return try await isComplete(service, since: start, log) ? .done : .failed
   }
 

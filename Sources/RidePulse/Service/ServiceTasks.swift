@@ -4,8 +4,9 @@ import RideCore
 
 /// What a service repeats next to its engine.
 struct ServiceTasks: Sendable {
-  let outcomes, channels, watchedTables, backfills, cardTypes: PeriodicTask
-  let maintenance: [PeriodicTask]
+  let outcomes, channels, backfills: PeriodicTask
+  private let watchedTables, cardTypes, deletion: PeriodicTask
+  private let rotations: [PeriodicTask]
 
   init(
     _ outcomes: OutcomeApplier, _ channels: ChannelReconciler, _ watched: WatchMonitor,
@@ -21,32 +22,41 @@ struct ServiceTasks: Sendable {
       work: channels.reconcile)
     watchedTables = PeriodicTask(
       "Problems of attached tables not read", every: .seconds(60), log, work: watched.check)
-    self.backfills = PeriodicTask(
-      "Attached tables not backfilled", every: .seconds(60), log, work: backfills.check)
     self.cardTypes = PeriodicTask("Types of cards not recorded", every: .seconds(60), log) {
       try await cardTypes.record(within: .seconds(10))
     }
-    self.maintenance = [
+    rotations = [
       PeriodicTask(
         "Ledger not rotated", every: .seconds(3600), log, work: maintenance.rotateLedger),
       PeriodicTask(
         "Recorded passes not rotated", every: .seconds(3600), log,
         work: maintenance.rotateRecorded),
-      PeriodicTask(
-        "Old rows not deleted", every: .seconds(3600), log, work: maintenance.deleteOldRows),
     ]
+    deletion = PeriodicTask(
+      "Old rows not deleted", every: .seconds(3600), log, work: maintenance.deleteOldRows)
+    self.backfills = PeriodicTask(
+      "Attached tables not backfilled", every: .seconds(60), log, work: backfills.check)
   }
+
+  /// What `serve --once` does when the rides are settled.
+  var afterwards: [PeriodicTask] { [channels, watchedTables] + rotations + [deletion] }
 
   /// Runs all of them until the task is cancelled.
   ///
-  /// The first passes follow one another, and a backfill, which may take minutes, is the last: a
-  /// quiet service needs one session for all of them.
+  /// The first passes follow one another, so that a quiet service needs one session for them, and
+  /// none waits for one that may take minutes.
   func run() async {
-    let tasks = [outcomes, channels, watchedTables, cardTypes] + maintenance + [backfills]
     await withTaskGroup { group in
-      for task in tasks {
+      for task in [outcomes, channels, watchedTables, cardTypes] + rotations {
+        if Task.isCancelled { return }
         await task.pass()
         group.addTask { await task.run() }
+      }
+      for task in [deletion, backfills] {
+        group.addTask {
+          await task.pass()
+          await task.run()
+        }
       }
     }
   }

@@ -33,7 +33,7 @@ actor SessionPool {
     }
     let place = places.enter(work)
     defer {
-      places.leave(place, now: .now)
+      places.leave(place, work, now: .now)
       if closing == nil { closing = Task { await closeUnused() } }
     }
     return try await body(try session(place))
@@ -72,7 +72,8 @@ actor SessionPool {
 /// Decides which session of a pool some work uses, and when an unused one is closed.
 ///
 /// A session executes one transaction after another, whoever submits them. Work therefore takes the
-/// one with the fewest users, and of several the first, so that a quiet service has one session.
+/// one that long work uses least, of those the one with the fewest users, and of several the first, so
+/// that a quiet service has one session, and nothing waits for a backfill while a session is free.
 struct SessionPlaces {
   typealias Instant = ContinuousClock.Instant
 
@@ -80,7 +81,7 @@ struct SessionPlaces {
   enum Work: Hashable, Sendable {
     /// A writing call over HTTP: it may wait for a row that an app has locked.
     case call
-    /// A search, or another read of many rows.
+    /// A search, another read of many rows, a backfill, or the deletion of old rows.
     case long
     /// Any other read, and what is repeated.
     case short
@@ -103,6 +104,8 @@ struct SessionPlaces {
 
   private let idleLimit: Duration
   private var users = Array(repeating: 0, count: count)
+  /// How many of them have long work.
+  private var longUsers = Array(repeating: 0, count: count)
   /// When each open session that has no users was last used.
   private var unusedSince: [Int: Instant] = [:]
 
@@ -110,14 +113,17 @@ struct SessionPlaces {
 
   /// Returns the place of the session to use.
   mutating func enter(_ work: Work) -> Int {
-    let place = work.places.min { (users[$0], $0) < (users[$1], $1) } ?? 0
+    let place =
+      work.places.min { (longUsers[$0], users[$0], $0) < (longUsers[$1], users[$1], $1) } ?? 0
     users[place] += 1
+    if work == .long { longUsers[place] += 1 }
     unusedSince[place] = nil
     return place
   }
 
-  mutating func leave(_ place: Int, now: Instant) {
+  mutating func leave(_ place: Int, _ work: Work, now: Instant) {
     users[place] -= 1
+    if work == .long { longUsers[place] -= 1 }
     if users[place] == 0 { unusedSince[place] = now }
   }
 

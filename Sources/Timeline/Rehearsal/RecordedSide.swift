@@ -16,7 +16,7 @@ struct RecordedSide {
   mutating func add(_ outcome: RecordedOutcome, at now: Timestamp) -> SentPush? {
     let rule = outcome.push.rule
     guard outcome.status != .pending, !rule.isEmpty else { return nil }
-    if outcome.status == .accepted {
+    if outcome.isAcceptedPush {
       figures.byRule[rule, default: .init()].pushes += 1
       if let type = outcome.type ?? types[rule] { figures.byType[type.rawValue, default: 0] += 1 }
       if let priority = outcome.priority {

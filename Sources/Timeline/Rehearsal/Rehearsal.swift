@@ -202,7 +202,7 @@ extension Rehearsal {
   private mutating func add(_ outcome: RecordedOutcome, at now: Timestamp) {
     guard let push = recorded.add(outcome, at: now) else { return }
     let ride = outcome.push.ride
-    if outcome.status == .accepted { rows[ride]?.pushesBefore += 1 }
+    if outcome.isAcceptedPush { rows[ride]?.pushesBefore += 1 }
     rows[ride]?.comparison.add(before: push, to: &changes)
   }
 }

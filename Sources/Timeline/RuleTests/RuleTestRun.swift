@@ -78,7 +78,7 @@ package struct RuleTestRun: Sendable {
       let outcome: Observation.Outcome
       if entry.status == .accepted, let push = pushes[entry.id] {
         outcome = .sent(push)
-      } else if entry.status == .accepted, let name = emits.popFirst() {
+      } else if entry.reason?.code == .engine(.emitted), let name = emits.popFirst() {
         outcome = .emitted(name)
       } else if waiting.contains(entry.id) {
         outcome = .waits(entry.reason)

@@ -233,6 +233,43 @@ import TestSupport
     #expect(store.reasons == ["accepted: ", "superseded: superseded by eta_changed"])
   }
 
+  @Test func `of several pushes with one collapse ID the newest has the permit`() {
+    let book = Sample.book([
+      Self.rule(1, on: "driver_arrived", collapse: "one"),
+      Self.rule(1, "newer", on: "eta_changed", collapse: "one"),
+    ])
+    var store = Store()
+    var now = Sample.now
+    var view = Self.view(0, at: now, names: ["driver_arrived", "eta_changed"])
+    store.handle(&view, by: book, at: &now)
+    #expect(store.sent.map(\.entry.rule) == ["newer"])
+    #expect(store.reasons == ["accepted: ", "superseded: superseded by eta_changed"])
+  }
+
+  @Test func `a push that quiet hours held after an attempt gives its permit to a newer one`()
+    throws
+  {
+    var rule = Self.rule(1, collapse: "one")
+    rule.expires = .after(.seconds(18_000))
+    rule.limits.quiet = QuietHours(
+      from: try #require(QuietHours.TimeOfDay(text: "08:01")),
+      to: try #require(QuietHours.TimeOfDay(text: "11:00")), zone: .ride, then: .hold)
+    let book = Sample.book([rule])
+    var store = Store()
+    var now = Sample.now
+    var view = Self.view(0, at: now)
+    store.handle(&view, by: book, at: &now) { _ in .refused(Refusal(status: 503)) }
+    #expect(view.memo.waiting.map(\.wait.isDeliberate) == [false])
+    now = Sample.now + .seconds(90)
+    store.handle(&view, by: book, at: &now)
+    #expect(view.memo.waiting.map(\.wait.isDeliberate) == [true])
+    view.events = [RideEvent(id: 5, name: "driver_arrived", at: now)]
+    store.handle(&view, by: book, at: &now)
+    now = Sample.now + .seconds(3 * 3600)
+    store.handle(&view, by: book, at: &now)
+    #expect(store.sent.map(\.entry.event.id) == [5])
+  }
+
   /// Random rides, retries and deaths of nodes: no window of any length `per` has more than `count`.
   @Test(arguments: [TestSeed.value(1)])
   func `is never exceeded, and nothing is lost`(seed: UInt64) {
