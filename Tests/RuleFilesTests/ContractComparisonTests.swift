@@ -119,7 +119,8 @@ import Testing
     let complete = enumeration.replacing("finished //", with: "done //")
     #expect(Self.findings(CardField(.state), "var x: Status?", in: complete).isEmpty)
     let text = Self.findings(CardField(.string), "var x: Status", in: complete)
-    #expect(text.count == 1 && text[0].contains("warning") && text[0].contains("not a case of Status"))
+    #expect(
+      text.count == 1 && text[0].contains("warning") && text[0].contains("not a case of Status"))
     let own = complete.replacing(
       "case requested",
       with: "init(from decoder: any Decoder) throws { self = .done }\n case requested")
