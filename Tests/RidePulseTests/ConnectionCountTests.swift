@@ -72,8 +72,8 @@ import Testing
       }
       #expect(one == "1")
       await pool.close()
-      let none = try await stage.value(Self.count("shared"))
-      #expect(none == "0")
+      // Postgres ends a backend after its client has closed the connection.
+      try await stage.until(Self.count("shared"), is: "0")
     }
   }
 
