@@ -1,38 +1,3 @@
-import Base
-
-/// The order of a ride's events and slots: events by ID, and slots between them by time.
-enum EventOrder {
-  /// Returns the pushes with those to recipients in the order of their events; others keep their
-  /// places.
-  static func sorted(_ pushes: [PlannedPush]) -> [PlannedPush] {
-    let places = pushes.indices.filter { pushes[$0].entry.recipient != nil }
-    let ordered = sorted(places.map { pushes[$0] }, event: \.entry.event)
-    var sorted = pushes
-    for (place, push) in zip(places, ordered) { sorted[place] = push }
-    return sorted
-  }
-
-  /// Returns elements in the order of their events.
-  static func sorted<Element>(
-    _ elements: [Element], event: (Element) -> RideEvent
-  ) -> [Element] {
-    let events = elements.map(event)
-    let isSorted = zip(events, events.dropFirst()).allSatisfy { !$0.isNewer(than: $1) }
-    if isSorted { return elements }
-    // An event counts as no earlier than its predecessors, even if the clock was set back.
-    var times: [Int64: Timestamp] = [:]
-    var latest = Timestamp(microseconds: .min)
-    for event in events.sorted(by: { $0.id < $1.id }) where event.id != 0 {
-      latest = max(latest, event.at)
-      times[event.id] = latest
-    }
-    let keys = events.enumerated().map { place, event in
-      (times[event.id] ?? event.at, event.id, place)
-    }
-    return keys.sorted { $0 < $1 }.map { elements[$0.2] }
-  }
-}
-
 /// Tracks the newest push for each place on a screen: one recipient, push type and collapse ID.
 ///
 /// A push that is sent after a newer one of its place would bring back outdated content. The push
