@@ -107,8 +107,8 @@ extension Decider {
 
   /// Returns whether a push or an event that waited may still leave; closes its entry if not.
   ///
-  /// Whatever waited passes here, whatever it waited for. The ride's row and the time are those of now, the event
-  /// and what the rule remembered are those of the firing.
+  /// Everything that waited passes here. The ride's row and the time are those of now, the event and what the
+  /// rule remembered are those of the firing.
   ///
   /// - Parameter phone: the push's phone; nil if there is none.
   mutating func mayStillLeave(_ item: WaitingItem, _ phone: Phone?) -> Bool {
@@ -120,9 +120,7 @@ extension Decider {
       let rule = configuration.rules.rule(named: entry.rule), let context = context(entry.event),
       let reason = rule.leftStates(context.ride.state) ?? failure(of: rule, item, context, phone)
     else { return true }
-    if decision.view.isTakenOver, entry.recipient != nil, !isKept(item) {
-      entry.doubt = entry.doubt ?? .takenOver
-    }
+    if decision.view.isTakenOver, !lastsOnPurpose(item.wait) { entry.doubtPreviousHolder() }
     block(entry, reason)
     return false
   }

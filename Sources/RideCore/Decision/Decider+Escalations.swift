@@ -38,7 +38,7 @@ extension Decider {
     for var item in EventOrder.sorted(open, event: \.entry.event) {
       if let reason = item.wait.remove(blocked) {
         close(item.entry, .suppressed, .nothingToSee(reason))
-      } else if isKept(item) || ended >= OpenPart.size {
+      } else if lastsOnPurpose(item.wait) || ended >= OpenPart.size {
         keep(item)
       } else {
         ended += 1

@@ -7,7 +7,7 @@ extension Decider {
   /// replaces on the screen, sorts what is left by its events, and asks for its permits.
   mutating func order() {
     queuePushes()
-    supersedeKept()
+    supersedeDeliberate()
     supersedePlanned()
     keepRequests()
   }
@@ -51,16 +51,17 @@ extension Decider {
     }
   }
 
-  /// Closes what is kept on purpose from now on, and whose place a newer push takes.
-  private mutating func supersedeKept() {
+  /// Closes what waits on purpose from now on, and whose place a newer push takes.
+  private mutating func supersedeDeliberate() {
     let isNew = decision.items.map { $0.waiting(isNew: true) }
-    if !isNew.contains(where: { $0.map(isKept) == true }) { return }
+    if !isNew.contains(where: { $0.map { lastsOnPurpose($0.wait) } == true }) { return }
     var places = sentPlaces
     for item in isNew { if let item { places.add(item.entry) } }
     let items = decision.items
     decision.items = []
     for (item, waiting) in zip(items, isNew) {
-      if let waiting, isKept(waiting), let newer = places.successor(of: waiting.entry) {
+      if let waiting, lastsOnPurpose(waiting.wait), let newer = places.successor(of: waiting.entry)
+      {
         supersede(waiting, by: newer)
       } else {
         decision.items.append(item)
@@ -82,20 +83,15 @@ extension Decider {
   /// holder.
   mutating func doubt() {
     if !decision.view.isTakenOver { return }
-    func doubt(_ entry: inout LedgerEntry) {
-      if entry.recipient != nil { entry.doubt = entry.doubt ?? .takenOver }
-    }
     // What must not repeat is journalled before it is sent: no journal, no doubt.
     for index in decision.pushes.indices where !decision.pushes[index].mustNotRepeat {
-      doubt(&decision.pushes[index].entry)
+      decision.pushes[index].entry.doubtPreviousHolder()
     }
     for index in decision.items.indices {
       switch decision.items[index].fate {
       case .ended, .blocked: break
-      case .covered: doubt(&decision.items[index].entry)
-      case .waits(let wait, let image, _):
-        let item = WaitingItem(entry: decision.items[index].entry, wait: wait, image: image)
-        if !isKept(item) { doubt(&decision.items[index].entry) }
+      case .waits(let wait, _, _) where lastsOnPurpose(wait): break
+      case .covered, .waits: decision.items[index].entry.doubtPreviousHolder()
       }
     }
   }

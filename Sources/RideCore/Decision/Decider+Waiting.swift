@@ -8,9 +8,9 @@ extension Decider {
   mutating func decideWaiting() {
     let waiting = decision.view.memo.waiting
     if waiting.isEmpty { return }
-    let kept = (waiting + decision.deferred).filter(isKept)
+    let deliberate = (waiting + decision.deferred).filter { lastsOnPurpose($0.wait) }
     let rivals = Rivals(
-      sent: waiting.filter { !$0.wait.isDeliberate }, kept: kept, over: sentPlaces)
+      sent: waiting.filter { !$0.wait.isDeliberate }, deliberate: deliberate, over: sentPlaces)
     let phones = Dictionary(
       decision.view.phones.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let addressed = Set(decision.pushes.compactMap(\.entry.recipient))
@@ -28,7 +28,7 @@ extension Decider {
         supersede(item, by: newer)
         continue
       }
-      if isKept(item) {
+      if lastsOnPurpose(item.wait) {
         keep(showing(item))
         continue
       }
@@ -48,12 +48,12 @@ extension Decider {
     }
   }
 
-  /// Whether an item waits on purpose: it delays no other push to its phone, and none takes it along.
+  /// Whether a wait still lasts on purpose: what waits delays no other push to its phone, and none takes it along.
   ///
   /// Between the parts of a pass nothing falls due: what one firing keeps back is decided together,
   /// once all of it is known.
-  func isKept(_ item: WaitingItem) -> Bool {
-    item.wait.isDeliberate && (item.due > now || !isFirstPart)
+  func lastsOnPurpose(_ wait: Wait) -> Bool {
+    wait.isDeliberate && (wait.due > now || !isFirstPart)
   }
 
   /// Leaves an item for a later decision although it is due, or could go with another one.
@@ -76,8 +76,8 @@ extension Decider {
   /// Closes a waiting item whose place a newer push takes.
   mutating func supersede(_ item: WaitingItem, by newer: RideEvent) {
     let reason = LedgerReason.superseded(by: newer.name)
-    // The ride's previous holder can't have sent what was kept on purpose.
-    if !isKept(item) { return close(item.entry, .superseded, reason) }
+    // The ride's previous holder can't have sent what waited on purpose.
+    if !lastsOnPurpose(item.wait) { return close(item.entry, .superseded, reason) }
     var entry = item.entry
     entry.end(.superseded, reason)
     decision.items.append(Decision.Item(entry: entry, fate: .ended))
@@ -89,8 +89,9 @@ extension Decider {
     guard let rule = configuration.rules.rule(named: item.entry.rule),
       let permit = permit(for: item.entry, by: rule)
     else { return }
-    // The ride's previous holder can't have sent what was kept on purpose.
-    decision.formerPermits[permit] = decision.formerPermits[permit] == true || !isKept(item)
+    // The ride's previous holder can't have sent what waited on purpose.
+    decision.formerPermits[permit] =
+      decision.formerPermits[permit] == true || !lastsOnPurpose(item.wait)
   }
 
   /// Lets a waiting item leave, rendered from the ride's current state.
@@ -160,17 +161,17 @@ extension Decider {
 
 /// The pushes that may replace a waiting one on the screen.
 ///
-/// What is kept on purpose replaces only its like: it may never be sent.
+/// What waits on purpose replaces only its like: it may never be sent.
 private struct Rivals {
   private var sent: CollapseIndex
   private var all: CollapseIndex
 
   /// - Parameter places: those of the pushes that are sent now.
-  init(sent: [WaitingItem], kept: [WaitingItem], over places: CollapseIndex) {
+  init(sent: [WaitingItem], deliberate: [WaitingItem], over places: CollapseIndex) {
     self.sent = places
     for item in sent { self.sent.add(item.entry) }
     all = self.sent
-    for item in kept { all.add(item.entry) }
+    for item in deliberate { all.add(item.entry) }
   }
 
   func successor(of item: WaitingItem) -> RideEvent? {

@@ -185,17 +185,14 @@ struct Decider {
     _ entry: LedgerEntry, _ status: LedgerEntry.Status, _ reason: LedgerReason
   ) {
     var entry = entry
-    if decision.view.isTakenOver, status == .expired || status == .superseded,
-      entry.recipient != nil
-    {
-      entry.doubt = entry.doubt ?? .takenOver
+    if decision.view.isTakenOver, status == .expired || status == .superseded {
+      entry.doubtPreviousHolder()
     }
     entry.end(status, reason)
     decision.items.append(Decision.Item(entry: entry, fate: .ended))
   }
 
-  /// Ends something that is kept from its owner on purpose: nobody can see it, and no escalation
-  /// follows.
+  /// Ends something that is kept from its owner on purpose; no escalation follows.
   mutating func block(_ entry: LedgerEntry, _ reason: LedgerReason) {
     var entry = entry
     entry.end(.suppressed, reason)

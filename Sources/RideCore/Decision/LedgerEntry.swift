@@ -111,6 +111,11 @@ extension LedgerEntry {
     return phone.map { .phone($0) }
   }
 
+  /// Marks a push as possibly sent by the ride's previous holder.
+  mutating func doubtPreviousHolder() {
+    if recipient != nil { doubt = doubt ?? .takenOver }
+  }
+
   package var isAcceptedPush: Bool { status == .accepted && kind == .push }
 
   /// Its push type; of what is not a push, its kind.

@@ -68,7 +68,7 @@ package func decide(
   refusing refused: ([PermitRequest]) -> Set<PushID>
 ) -> Decision {
   var decision = decide(view, by: configuration, now: now)
-  while decision.permitRequests.count > 0 {
+  while !decision.permitRequests.isEmpty {
     let again = decision.view.answer(decision.permitRequests, refused(decision.permitRequests))
     if !again { return decision }
     decision = decide(decision.view, by: configuration, now: now)

@@ -41,16 +41,7 @@ package enum Wait: Hashable, Sendable {
   var isFirst: Bool { if case .until = self { true } else { false } }
 
   /// Returns the same wait with another time.
-  func moved(to due: Timestamp) -> Wait {
-    switch self {
-    case .until: .until(due)
-    case .quiet: .quiet(until: due)
-    case .retry: .retry(at: due)
-    case .behind: .behind(until: due)
-    case .card: .card(at: due)
-    case .receipt(_, let pushes): .receipt(until: due, of: pushes)
-    }
-  }
+  func moved(to due: Timestamp) -> Wait { Wait(kind, due, awaited ?? []) }
 }
 
 /// Something of a ride that waits: it is rendered from the ride's state when it leaves.
@@ -78,6 +69,17 @@ extension Wait: StoredObject {
 
   package static var blank: Wait { .until(Timestamp(microseconds: 0)) }
 
+  private init(_ kind: Kind, _ due: Timestamp, _ pushes: [PushID]) {
+    switch kind {
+    case .until: self = .until(due)
+    case .quiet: self = .quiet(until: due)
+    case .retry: self = .retry(at: due)
+    case .behind: self = .behind(until: due)
+    case .card: self = .card(at: due)
+    case .receipt: self = .receipt(until: due, of: pushes)
+    }
+  }
+
   private var kind: Kind {
     switch self {
     case .until: .until
@@ -94,13 +96,6 @@ extension Wait: StoredObject {
     try fields.field("for", &kind)
     try fields.field("due", &due)
     try fields.parts("pushes", &pushes)
-    switch kind {
-    case .until: self = .until(due)
-    case .quiet: self = .quiet(until: due)
-    case .retry: self = .retry(at: due)
-    case .behind: self = .behind(until: due)
-    case .card: self = .card(at: due)
-    case .receipt: self = .receipt(until: due, of: pushes)
-    }
+    self = Wait(kind, due, pushes)
   }
 }

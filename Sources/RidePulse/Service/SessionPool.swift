@@ -71,9 +71,9 @@ actor SessionPool {
 
 /// Decides which session of a pool some work uses, and when an unused one is closed.
 ///
-/// A session executes one transaction after another, whoever submits them. Work therefore takes the
-/// one that long work uses least, of those the one with the fewest users, and of several the first, so
-/// that a quiet service has one session, and nothing waits for a backfill while a session is free.
+/// A session executes one transaction after another. Work therefore takes the one that long work uses
+/// least, of those the one with the fewest users, and of several the first: a quiet service has one
+/// session, and nothing waits for a backfill while a session is free.
 struct SessionPlaces {
   typealias Instant = ContinuousClock.Instant
 
