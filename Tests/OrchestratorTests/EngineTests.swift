@@ -21,14 +21,15 @@ import TestSupport
 
   static func engine(
     _ store: CheckingStore, _ transport: StrictTransport, maximumInFlight: Int = 2000,
-    batch: Int = 500, log: Log = Log { _, _, _ in }
+    batch: Int = 500, time: DatabaseClock = .ofThisMachine(), log: Log = Log { _, _, _ in }
   ) throws -> Engine {
     var settings = EngineSettings.patient
     settings.maximumInFlight = maximumInFlight
     settings.batch = batch
     return Engine(
       EngineDependencies(
-        store: store, transport: transport, configuration: try configuration(), log: log),
+        store: store, transport: transport, configuration: try configuration(), log: log, time: time
+      ),
       settings: settings)
   }
 
@@ -197,8 +198,7 @@ import TestSupport
     store.stealLeases()
     // The event is not consumed, so its ride is claimed again, under a higher fence.
     await store.wait { $0.holders.values.contains { $0 > 1 } }
-    while transport.taken.count < 2 { await Task.yield() }
-    try await transport.releaseNext()
+    try await transport.releaseNext(2)
     await store.wait { $0.settled[1] == 1 }
     engine.stop()
     await running

@@ -67,9 +67,9 @@ final class StrictTransport: PushTransport {
     state.withLock { $0.reachability[environment] = reachability }
   }
 
-  /// Ends all pushes in flight, once there is one: the engine submits them after its claim.
-  func releaseNext() async throws {
-    while state.withLock({ $0.held.isEmpty }) {
+  /// Ends all pushes in flight, once there are as many: the engine submits them after its claim.
+  func releaseNext(_ count: Int = 1) async throws {
+    while state.withLock({ $0.held.count < count }) {
       try await Task.sleep(for: .milliseconds(1))  // poll: a submission is no event of the store
     }
     release()
