@@ -55,9 +55,16 @@ package final class ChildProcess: Sendable {
     } catch {
       throw .failed(program: program, output: "\(error)")
     }
+    // Foundation keeps a process that has ended, and with it what it was given.
+    for channel in [channels.0, channels.1, channels.2] { try? channel.file?.close() }
     pid = process.processIdentifier
     self.input = channels.0.pipe
     self.output = channels.1.pipe ?? channels.2.pipe
+  }
+
+  deinit {
+    closeInput()
+    try? output?.fileHandleForReading.close()
   }
 
   /// Starts a program of Postgres, which writes its output to a log file.
@@ -114,23 +121,25 @@ package final class ChildProcess: Sendable {
 
   /// Discards all further output, so that a full pipe does not block the process.
   package func discardOutput() {
-    output?.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
+    Thread.detachNewThread { [self] in
+      while let more = output?.fileHandleForReading.availableData, !more.isEmpty {}
+    }
   }
 
   /// A stream in the form that Foundation expects; nil to inherit it.
   private struct Channel {
     var pipe: Pipe?
-    var object: Any?
+    var file: FileHandle?
+
+    var object: Any? { pipe ?? file }
 
     init(_ stream: Stream) throws(LocalStackError) {
       switch stream {
       case .inherited: break
-      case .null: object = FileHandle.nullDevice
-      case .pipe:
-        pipe = Pipe()
-        object = pipe
-      case .log(let path): object = try LogFile.open(path)
-      case .descriptor(let file): object = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+      case .null: file = FileHandle.nullDevice
+      case .pipe: pipe = Pipe()
+      case .log(let path): file = try LogFile.open(path)
+      case .descriptor(let file): self.file = FileHandle(fileDescriptor: file, closeOnDealloc: true)
       }
     }
   }

@@ -85,13 +85,15 @@ package final class LineProcess: Sendable {
       var rest = Data()
       while true {
         let data = handle.availableData
-        if data.isEmpty { break }
+        guard !data.isEmpty else { break }
         rest += data
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
           add(String(decoding: rest[..<end], as: UTF8.self))
           rest = Data(rest[(end + 1)...])
         }
       }
+      // Foundation keeps a process that has ended, and its pipes.
+      try? handle.close()
       continuation.finish()
       hasFirst.signal()
     }

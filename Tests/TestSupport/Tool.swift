@@ -16,6 +16,7 @@ package struct Tool: Sendable {
     let (process, files) = try prepare(path, arguments, environment, directory, input)
     defer { ScratchFolder.remove(files.folder) }
     try process.run()
+    files.close()
     process.waitUntilExit()
     return try Tool(process, files)
   }
@@ -31,6 +32,7 @@ package struct Tool: Sendable {
       (continuation: CheckedContinuation<Void, any Error>) in
       process.terminationHandler = { _ in continuation.resume() }
       do { try process.run() } catch { continuation.resume(throwing: error) }
+      files.close()
     }
     return try Tool(process, files)
   }
@@ -45,16 +47,22 @@ package struct Tool: Sendable {
   /// pipe may stay open in another test's process.
   private struct Files {
     let folder: String
+    /// Closed after the start: Foundation keeps a process that has ended, with what it was given.
+    var given: [FileHandle] = []
     var input: URL { URL(fileURLWithPath: folder + "/input") }
     var output: URL { URL(fileURLWithPath: folder + "/output") }
     var errors: URL { URL(fileURLWithPath: folder + "/errors") }
+
+    func close() {
+      for file in given { try? file.close() }
+    }
   }
 
   private static func prepare(
     _ path: String, _ arguments: [String], _ environment: [String: String]?,
     _ directory: String?, _ input: Data
   ) throws -> (Process, Files) {
-    let files = Files(folder: try ScratchFolder.create("tool"))
+    var files = Files(folder: try ScratchFolder.create("tool"))
     try input.write(to: files.input)
     for file in [files.output, files.errors] { try Data().write(to: file) }
     let process = Process()
@@ -62,9 +70,13 @@ package struct Tool: Sendable {
     process.arguments = arguments
     if let environment { process.environment = environment }
     if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
-    process.standardInput = try FileHandle(forReadingFrom: files.input)
-    process.standardOutput = try FileHandle(forWritingTo: files.output)
-    process.standardError = try FileHandle(forWritingTo: files.errors)
+    files.given = [
+      try FileHandle(forReadingFrom: files.input), try FileHandle(forWritingTo: files.output),
+      try FileHandle(forWritingTo: files.errors),
+    ]
+    process.standardInput = files.given[0]
+    process.standardOutput = files.given[1]
+    process.standardError = files.given[2]
     return (process, files)
   }
 }

@@ -21,10 +21,16 @@ final class Server {
     process.standardError = output
     let capture = capture
     let isServing = DispatchSemaphore(value: 0)
-    output.fileHandleForReading.readabilityHandler = { handle in
-      let data = handle.availableData
-      if data.isEmpty { handle.readabilityHandler = nil }
-      if capture.add(data) { isServing.signal() }
+    let handle = output.fileHandleForReading
+    // Not by a handler of Foundation, which may crash when its pipe is closed.
+    Thread.detachNewThread {
+      while true {
+        let data = handle.availableData
+        if capture.add(data) { isServing.signal() }
+        if data.isEmpty { break }
+      }
+      // Foundation keeps a process that has ended, and its pipe.
+      try? handle.close()
     }
     try process.run()
     ProcessGuard.shared.hold(process.processIdentifier)
