@@ -45,14 +45,19 @@ struct PushOrder {
     let token: String
   }
 
+  private struct Card: Hashable {
+    let ride: String
+    let app: String
+  }
+
   private struct Screen: Hashable {
     let phone: Phone
     let collapseID: String
   }
 
   private let evidence: Evidence
-  /// Events that have a row for a card.
-  private let cardEvents: Set<Int64>
+  /// The rows of cards, by ride and app.
+  private let cards: [Card: [LedgerRow]]
   /// The newest event whose push a phone has received, with that push.
   private var newest: [Phone: (event: Int64, arrival: Arrival)] = [:]
   private var newestOnScreen: [Screen: (event: Int64, arrival: Arrival)] = [:]
@@ -70,7 +75,9 @@ struct PushOrder {
 
   init(_ evidence: Evidence) {
     self.evidence = evidence
-    cardEvents = Set(evidence.ledger.lazy.filter { $0.rule == "card" }.compactMap(\.eventID))
+    cards = Dictionary(grouping: evidence.ledger.filter { $0.rule == "card" }) {
+      Card(ride: $0.ride, app: $0.app)
+    }
   }
 
   mutating func recordRefusal(_ arrival: Arrival) {
@@ -92,7 +99,7 @@ struct PushOrder {
     if let successor {
       found[.sameCollapseID, default: []].append(line(arrival, after: successor, row))
     } else if let newer = newest[phone], newer.event > event {
-      let verdict = verdict(arrival, event, after: newer.arrival)
+      let verdict = verdict(arrival, row, event, after: newer.arrival)
       found[verdict, default: []].append(line(arrival, after: newer.arrival, row))
     }
     if newest[phone].map({ $0.event < event }) ?? true { newest[phone] = (event, arrival) }
@@ -101,10 +108,22 @@ struct PushOrder {
     }
   }
 
-  private func verdict(_ arrival: Arrival, _ event: Int64, after newer: Arrival) -> Verdict {
+  private func verdict(
+    _ arrival: Arrival, _ row: LedgerRow, _ event: Int64, after newer: Arrival
+  ) -> Verdict {
     if let at = refused[arrival.id], at <= newer.at { return .refused }
-    if cardEvents.contains(event) { return .held }
+    if wasHeld(row, event) { return .held }
     return wasPaused(arrival.bundleID, before: newer.at) ? .paused : .unexplained
+  }
+
+  /// Returns whether an alert waited for a card of its app: one of its own event, or an earlier one
+  /// that was still being sent again when the event came, and was to show it too.
+  private func wasHeld(_ row: LedgerRow, _ event: Int64) -> Bool {
+    (cards[Card(ride: row.ride, app: row.app)] ?? []).contains { card in
+      guard let shown = card.eventID else { return false }
+      let wasRetried = card.attempts > 1 || card.status != "accepted"
+      return shown == event || shown < event && wasRetried && card.finishedAt >= row.occurredAt
+    }
   }
 
   /// Returns whether a node may have paused an app's pushes: at least 15 failed in the last ten
