@@ -117,6 +117,9 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["LocalStack"], path: "Tests/TestSupport",
       swiftSettings: strict),
+    .target(
+      name: "StoreTestSupport", dependencies: ["LocalStack", "PostgresStore"],
+      path: "Tests/StoreTestSupport", swiftSettings: strict),
     .testTarget(
       name: "BaseTests", dependencies: ["Base", "TestSupport"], exclude: ["Cron/Vectors"],
       swiftSettings: strict),
@@ -147,7 +150,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "PostgresStoreTests",
-      dependencies: ["PostgresStore", "LocalStack", "Base", "RideCore", "TestSupport"],
+      dependencies: [
+        "PostgresStore", "LocalStack", "Base", "RideCore", "StoreTestSupport", "TestSupport",
+      ],
       exclude: ["Golden"], swiftSettings: strict),
     .testTarget(
       name: "LegacyGatewayTests",
@@ -179,7 +184,7 @@ let package = Package(
       name: "RidePulseTests",
       dependencies: [
         "RidePulse", "AdminServer", "Base", "RideCore", "Timeline", "PostgresStore", "APNSClient",
-        "LocalStack", "RuleFiles", "TestSupport",
+        "LocalStack", "RuleFiles", "StoreTestSupport", "TestSupport",
       ],
       exclude: ["App", "Contract", "Golden", "Legacy", "Page", "Slow"], swiftSettings: strict),
   ],

@@ -16,9 +16,8 @@ struct BackfillOwnerTests {
   private var engineRole: String { "engine_\(number)" }
 
   init() async throws {
-    let url = try await makeDatabase()
+    let url = try await migratedDatabase()
     superuser = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: superuser)
     try await RoleSetup.apply(superuser)
     let (owner, engine) = ("owner_\(number)", "engine_\(number)")
     try await superuser.script(

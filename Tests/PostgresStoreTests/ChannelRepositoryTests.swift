@@ -10,8 +10,7 @@ import Testing
   private let scope = ChannelScope(bundleID: "com.example.customer", environment: .production)
 
   init() async throws {
-    session = try PostgresSession(conninfo: try await makeDatabase())
-    _ = try await Migrations.apply(session: session)
+    session = try PostgresSession(conninfo: try await migratedDatabase())
     store = ChannelRepository(session: session)
   }
 

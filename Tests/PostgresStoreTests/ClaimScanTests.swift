@@ -10,9 +10,8 @@ import Testing
   private let store: PostgresRideStore
 
   init() async throws {
-    conninfo = try await makeDatabase()
+    conninfo = try await migratedDatabase()
     session = try PostgresSession(conninfo: conninfo)
-    _ = try await Migrations.apply(session: session)
     store = PostgresRideStore(
       node: "22222222-3333-8444-8555-666666666666", host: "test", apps: [.customer],
       rules: RuleSet(activeStates: [], finalStates: [], events: [], rules: []),

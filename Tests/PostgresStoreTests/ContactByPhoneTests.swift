@@ -10,8 +10,7 @@ import TestSupport
   private let session: PostgresSession
 
   init() async throws {
-    session = try PostgresSession(conninfo: try await makeDatabase())
-    _ = try await Migrations.apply(session: session)
+    session = try PostgresSession(conninfo: try await migratedDatabase())
   }
 
   private func addPhones() async throws {

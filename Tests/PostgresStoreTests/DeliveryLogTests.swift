@@ -14,9 +14,8 @@ import TestSupport
   private let log: DeliveryLog
 
   init() async throws {
-    url = try await makeDatabase()
+    url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
     log = DeliveryLog(session: session)
   }
 

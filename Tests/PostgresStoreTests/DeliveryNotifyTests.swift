@@ -14,9 +14,8 @@ import TestSupport
   private let listener: PostgresSession
 
   init() async throws {
-    url = try await makeDatabase()
+    url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
     store = PostgresRideStore(
       node: "11111111-2222-3333-4444-555555555555", host: "test", apps: [.customer],
       rules: RuleSet(activeStates: [], finalStates: [], events: [], rules: []),

@@ -11,9 +11,8 @@ import Testing
   private let session: PostgresSession
 
   init() async throws {
-    url = try await makeDatabase()
+    url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
     try await session.script(
       """
       insert into ridepulse.rides (id, state) values ('r', 'e');

@@ -11,9 +11,8 @@ import Testing
   private let configuration: EngineConfiguration
 
   init() async throws {
-    let url = try await makeDatabase()
+    let url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
     var alert = Alert()
     alert.title = LocalizedText([("en", try TextTemplate("x"))])
     func rule(_ name: String, _ when: Rule.When, _ what: Rule.What) -> Rule {

@@ -10,9 +10,8 @@ import Testing
   private let partitions: LedgerPartitions
 
   init() async throws {
-    url = try await makeDatabase()
+    url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
     partitions = LedgerPartitions(session: session)
   }
 

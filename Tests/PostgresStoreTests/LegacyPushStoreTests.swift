@@ -11,8 +11,7 @@ import Testing
     _ environment: APNsEnvironment? = nil,
     _ body: (PostgresLegacyPushStore, PostgresSession) async throws -> Void
   ) async throws {
-    let session = try PostgresSession(conninfo: try await makeDatabase())
-    _ = try await Migrations.apply(session: session)
+    let session = try PostgresSession(conninfo: try await migratedDatabase())
     try await body(
       PostgresLegacyPushStore(app: .customer, environment: environment, session: session), session)
     await session.close()

@@ -10,8 +10,7 @@ import Testing
   private let session: PostgresSession
 
   init() async throws {
-    session = try PostgresSession(conninfo: try await makeDatabase())
-    _ = try await Migrations.apply(session: session)
+    session = try PostgresSession(conninfo: try await migratedDatabase())
   }
 
   /// Functions and their text arguments; optional ones are listed separately.

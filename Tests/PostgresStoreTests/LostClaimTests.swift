@@ -11,8 +11,7 @@ import Testing
   private static let lease = Duration.seconds(60)
 
   init() async throws {
-    session = try PostgresSession(conninfo: try await makeDatabase())
-    _ = try await Migrations.apply(session: session)
+    session = try PostgresSession(conninfo: try await migratedDatabase())
     store = PostgresRideStore(
       node: "11111111-2222-8333-8444-555555555555", host: "test", apps: [.customer],
       rules: RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: []),

@@ -13,9 +13,8 @@ import TestSupport
   private static let fleet = App(rawValue: "fleet")
 
   init() async throws {
-    url = try await makeDatabase()
+    url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
     try await session.script(
       """
       insert into ridepulse.rides (id, state, customer_id, driver_id) values

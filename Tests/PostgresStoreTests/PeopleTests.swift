@@ -7,8 +7,7 @@ import Testing
   private let session: PostgresSession
 
   init() async throws {
-    session = try PostgresSession(conninfo: try await makeDatabase())
-    _ = try await Migrations.apply(session: session)
+    session = try PostgresSession(conninfo: try await migratedDatabase())
   }
 
   private func rows(_ sql: String) async throws -> [String] {

@@ -11,9 +11,8 @@ import TestSupport
   private let session: PostgresSession
 
   init() async throws {
-    conninfo = try await makeDatabase()
+    conninfo = try await migratedDatabase()
     session = try PostgresSession(conninfo: conninfo)
-    _ = try await Migrations.apply(session: session)
   }
 
   private func hold(_ rides: Int) async throws {

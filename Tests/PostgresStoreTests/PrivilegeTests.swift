@@ -11,8 +11,7 @@ import Testing
   private let stranger = "stranger_\(UInt32.random(in: 0 ... .max))"
 
   init() async throws {
-    session = try PostgresSession(conninfo: try await makeDatabase())
-    _ = try await Migrations.apply(session: session)
+    session = try PostgresSession(conninfo: try await migratedDatabase())
     try await RoleSetup.apply(session)
     try await session.script(
       "create role \(stranger); grant usage on schema ridepulse to \(stranger); \(Self.tried)")

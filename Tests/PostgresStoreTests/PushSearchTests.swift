@@ -9,9 +9,8 @@ import Testing
   private let url: String
 
   init() async throws {
-    url = try await makeDatabase()
+    url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
   }
 
   @Test func `R113: no ride of a busy person hides a live one`() async throws {

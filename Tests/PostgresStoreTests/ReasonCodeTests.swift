@@ -6,8 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct ReasonCodeTests {
   @Test func `the ledger keeps the code of each reason next to its text`() async throws {
-    let session = try PostgresSession(conninfo: try await makeDatabase())
-    _ = try await Migrations.apply(session: session)
+    let session = try PostgresSession(conninfo: try await migratedDatabase())
     let rules = RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [])
     let store = PostgresRideStore(
       node: "11111111-2222-8333-8444-555555555555", host: "test", apps: [.customer], rules: rules,

@@ -7,9 +7,8 @@ import Testing
   private static let id = "8a5c0f5e-0000-8000-8000-000000000001"
 
   private func session() async throws -> (PostgresSession, url: String) {
-    let url = try await makeDatabase()
+    let url = try await migratedDatabase()
     let session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
     return (session, url)
   }
 

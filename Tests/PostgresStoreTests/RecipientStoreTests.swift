@@ -11,8 +11,7 @@ struct RecipientStoreTests {
   private let second: PostgresRideStore
 
   init() async throws {
-    let session = try PostgresSession(conninfo: try await makeDatabase())
-    _ = try await Migrations.apply(session: session)
+    let session = try PostgresSession(conninfo: try await migratedDatabase())
     let rules = RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [])
     func store(_ digit: String) -> PostgresRideStore {
       PostgresRideStore(

@@ -12,9 +12,8 @@ import TestSupport
   private let configuration: EngineConfiguration
 
   init() async throws {
-    let url = try await makeDatabase()
+    let url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
     let rules = RuleSet(
       activeStates: ["e"], finalStates: [], events: [],
       rules: [

@@ -10,9 +10,8 @@ import Testing
   private let sweep: RetentionSweep
 
   init() async throws {
-    url = try await makeDatabase()
+    url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
     sweep = RetentionSweep(session: session)
   }
 

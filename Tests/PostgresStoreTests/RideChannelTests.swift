@@ -11,9 +11,8 @@ import Testing
   private let store: ChannelRepository
 
   init() async throws {
-    conninfo = try await makeDatabase()
+    conninfo = try await migratedDatabase()
     session = try PostgresSession(conninfo: conninfo)
-    _ = try await Migrations.apply(session: session)
     store = ChannelRepository(session: session)
   }
 

@@ -10,9 +10,8 @@ import Testing
   private let stranger: PostgresSession
 
   init() async throws {
-    url = try await makeDatabase()
+    url = try await migratedDatabase()
     owner = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: owner)
     let database = url.split(separator: "=").last.map(String.init) ?? ""
     try await owner.script(
       """

@@ -9,9 +9,8 @@ import Testing
   private let role = "login_\(UInt32.random(in: 0 ... .max))"
 
   init() async throws {
-    let url = try await makeDatabase()
+    let url = try await migratedDatabase()
     owner = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: owner)
     try await RoleSetup.apply(owner)
     try await owner.script("create role \(role) login")
     login = try PostgresSession(conninfo: url.replacing("user=postgres", with: "user=\(role)"))

@@ -7,8 +7,7 @@ import Testing
   let session: PostgresSession
 
   init() async throws {
-    session = try PostgresSession(conninfo: try await makeDatabase())
-    _ = try await Migrations.apply(session: session)
+    session = try PostgresSession(conninfo: try await migratedDatabase())
     try await session.script(
       """
       create table bookings (id int primary key, status text, rider text, fare int, seen_at int,

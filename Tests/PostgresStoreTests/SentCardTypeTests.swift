@@ -10,9 +10,8 @@ import Testing
   private let session: PostgresSession
 
   init() async throws {
-    url = try await makeDatabase()
+    url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
   }
 
   private static func line(_ type: CardTypeTally.JSONType, _ count: Int64) -> CardTypeTally.Line {

@@ -12,9 +12,8 @@ import Testing
   private let rules: RuleSet
 
   init() async throws {
-    url = try await makeDatabase()
+    url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
     let rule = Rule(
       name: "beat", app: .driver,
       when: .at(Timing(.every(.seconds(1200)), while: ["e"])), what: .background,

@@ -1,12 +1,18 @@
 import LocalStack
+import StoreTestSupport
 import TestSupport
 import Testing
 
 @testable import PostgresStore
 
-/// Creates a database on the process's shared cluster.
+/// Creates an empty database on the process's shared cluster.
 func makeDatabase() async throws -> String {
   try await LocalCluster.shared().freshDatabase()
+}
+
+/// Creates a database with the schema in it on the process's shared cluster.
+func migratedDatabase() async throws -> String {
+  try await LocalCluster.shared().migratedDatabase()
 }
 
 /// The number of sessions of this database that wait for an advisory lock.

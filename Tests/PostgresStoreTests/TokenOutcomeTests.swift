@@ -13,9 +13,8 @@ import TestSupport
   private let outcomes: TokenOutcomes
 
   init() async throws {
-    url = try await makeDatabase()
+    url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
     outcomes = TokenOutcomes(session: session)
   }
 

@@ -14,9 +14,8 @@ import Testing
     """
 
   init() async throws {
-    url = try await makeDatabase()
+    url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
     try await session.script(
       "create table bookings (id int primary key, status text, divisor int default 1)")
   }

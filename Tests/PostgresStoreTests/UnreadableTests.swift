@@ -10,8 +10,7 @@ import Testing
   private let configuration: EngineConfiguration
 
   init() async throws {
-    session = try PostgresSession(conninfo: try await makeDatabase())
-    _ = try await Migrations.apply(session: session)
+    session = try PostgresSession(conninfo: try await migratedDatabase())
     let rule = Rule(
       name: "r", app: .customer, when: .on(["e"]), what: .background, expires: .after(.seconds(60)),
       source: "test")

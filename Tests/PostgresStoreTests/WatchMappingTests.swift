@@ -8,9 +8,8 @@ import Testing
   let url: String
 
   init() async throws {
-    url = try await makeDatabase()
+    url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
     try await session.script(
       """
       create table bookings (id int primary key, status text, rider int, deleted_at timestamptz,

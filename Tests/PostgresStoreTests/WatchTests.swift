@@ -19,9 +19,8 @@ import Testing
     """
 
   init() async throws {
-    url = try await makeDatabase()
+    url = try await migratedDatabase()
     session = try PostgresSession(conninfo: url)
-    _ = try await Migrations.apply(session: session)
     try await session.script(
       "\(Self.table) select ridepulse.watch('bookings', '\(Self.mapping)')")
   }

@@ -3,6 +3,7 @@ import Foundation
 import LocalStack
 import PostgresStore
 import RideCore
+import StoreTestSupport
 import Testing
 import TestSupport
 
@@ -33,9 +34,8 @@ struct Stage {
   ) async throws {
     let directory = try ScratchFolder.create()
     let cluster = if let cluster { cluster } else { try await LocalCluster.shared() }
-    let conninfo = try await cluster.freshDatabase()
+    let conninfo = try await cluster.migratedDatabase()
     let session = try PostgresSession(conninfo: conninfo)
-    _ = try await Migrations.apply(session: session)
     let simulator = try LocalSimulator(directory: directory, options: options)
     let stage = Stage(
       conninfo: conninfo, session: session, simulator: simulator, directory: directory)
