@@ -62,8 +62,7 @@ enum Preview: Command {
     window.permits = permits
     let output = try PreviewOutput(path: arguments.value("--output"), readers: .owner)
     if let other {
-      var diff = PreviewDiff()
-      diff.compare(views, window, by: configuration, with: other)
+      let diff = PreviewDiff(views, window, by: configuration, with: other)
       try output.write(format == .json ? diff.json : diff.table)
       try output.close()
       return diff.isEmpty ? .done : .foundProblems

@@ -74,7 +74,7 @@ enum Rehearse: Command {
     case .table: try output.write(RehearsalTable(report: report).text)
     case .json: try output.write(RehearsalJSON(report: report).text)
     case .html: try output.write(RehearsalPage(report: report).html)
-    case .junit: try output.write(RehearsalJUnit(report: report).text)
+    case .junit: try output.write(report.junit.text + "\n")
     }
     try output.close()
     return report.failures.isEmpty ? .done : .foundProblems

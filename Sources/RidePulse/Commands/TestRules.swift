@@ -69,7 +69,7 @@ enum TestRules: Command {
     case .text: Terminal.print(report.text(withCoverage: coverage))
     case .json: Terminal.print(report.json(withCoverage: coverage))
     case .junit:
-      Terminal.print(report.junit)
+      Terminal.print(report.junit.text)
       // The format has no place for it.
       if coverage { Terminal.printError(report.coverageText) }
     }

@@ -1,5 +1,4 @@
 import Base
-import Foundation
 import RideCore
 
 /// Writes a preview as one HTML page that needs no network.
@@ -91,44 +90,24 @@ struct PreviewPage: PreviewWriter {
 enum PreviewDocument {
   /// Returns the whole page.
   ///
-  /// - Parameter data: JSON that `Escape.jsonInHTML` has made safe.
+  /// - Parameter data: JSON that `Escape.jsonInHTML` has made safe. It is not a script: browsers do not
+  ///   run `application/json`.
   static func html(data: String) -> String {
-    """
-    <!doctype html>
-    <html lang="en">
-    <meta charset="utf-8">
-    <meta http-equiv="Content-Security-Policy" content="\(policy)">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>RidePulse preview</title>
-    <style>\(style)</style>
-    <h1 id="title"></h1>
-    <p class="key"></p>
-    <div id="chart"></div>
-    <div id="tip" role="tooltip"></div>
-    <ul id="warnings"></ul>
-    <script id="data" type="application/json">\(data)</script>
-    <script type="module">\(script)</script>
-    </html>
-
-    """
-  }
-
-  /// The policy allows only the one style and the one script below, identified by their hashes. The
-  /// data is not a script: browsers do not run `application/json`.
-  private static let policy =
-    "default-src 'none'; style-src 'sha256-\(hash(style))'; script-src 'sha256-\(hash(script))'; "
-    + "base-uri 'none'; form-action 'none'"
-
-  private static func hash(_ text: String) -> String {
-    Data(SHA256.digest(text.utf8)).base64EncodedString()
+    let body = """
+      <h1 id="title"></h1>
+      <p class="key"></p>
+      <div id="chart"></div>
+      <div id="tip" role="tooltip"></div>
+      <ul id="warnings"></ul>
+      <script id="data" type="application/json">\(data)</script>
+      """
+    return HTMLPage(title: "preview", style: style, script: script, body: body).text
   }
 
   private static let style = #"""
 
-      :root { color-scheme: light dark; --line: #8884; --alert: #0a6ed1; --background: #7a8794;
-        --liveactivity: #c05a00; --other: #8a5fb0; }
-      body { font: 14px/1.4 system-ui, sans-serif; margin: 1.5rem; }
-      h1 { font-size: 1.2rem; }
+      :root { --alert: #0a6ed1; --background: #7a8794; --liveactivity: #c05a00; --other: #8a5fb0; }
+      body { max-width: none; }
       .key span { display: inline-block; margin-right: 1.2em; }
       .key i { display: inline-block; width: .8em; height: .8em; border-radius: 2px;
         margin-right: .4em; }
@@ -138,7 +117,7 @@ enum PreviewDocument {
       .mark { cursor: default; }
       .mark:hover, .mark:focus { stroke: currentColor; stroke-width: 2; outline: none; }
       #tip { position: fixed; display: none; max-width: 34rem; padding: .6em .8em; z-index: 1;
-        white-space: pre-wrap; overflow-wrap: anywhere; background: Canvas; color: CanvasText;
+        white-space: pre-wrap; overflow-wrap: anywhere; background: var(--page); color: var(--ink);
         border: 1px solid var(--line); border-radius: 6px; box-shadow: 0 4px 16px #0003; }
       li { margin: .2em 0; }
 

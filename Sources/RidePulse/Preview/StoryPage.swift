@@ -18,23 +18,15 @@ struct StoryPage {
 
   var html: String {
     let style = StoryStyle.css(languages: story.languages.count)
-    return """
-      <!doctype html>
-      <html lang="en">
-      <meta charset="utf-8">
-      <meta http-equiv="Content-Security-Policy" content="\(StoryStyle.policy(of: style))">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <title>RidePulse story</title>
-      <style>\(style)</style>
+    let body = """
       <h1>Ride \(HTML.text(story.scenario.view.rideID.text))</h1>
       <p>\(HTML.text(CivilTime.local(story.scenario.start, clock.zone))) to \
       \(clock(story.end)) (\(HTML.text(zoneName))); \
       \(HTML.text(StoryWords.alerts(story)))</p>
       \(choices)
       \(story.moments.map(section).joined(separator: "\n"))
-      </html>
-
       """
+    return HTMLPage(title: "story", style: style, body: body).text
   }
 
   /// The choice of light or dark, and of a language; the style sheet acts on it.
@@ -156,27 +148,6 @@ struct StoryPage {
       <p class="state">\(state)</p><dl dir="ltr">\(fields)</dl>
       </div>
       """
-  }
-}
-
-/// Text within HTML.
-enum HTML {
-  /// Escapes markup and control characters; marks of direction stay, because texts need them and each
-  /// element isolates its own.
-  static func text(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      case "'": result += "&#39;"
-      case _ where scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value): result += "\u{fffd}"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
   }
 }
 

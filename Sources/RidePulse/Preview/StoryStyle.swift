@@ -1,15 +1,5 @@
-import Base
-import Foundation
-import RideCore
-
 /// The style sheet of a story's page.
 enum StoryStyle {
-  /// The policy allows this style sheet, and nothing else: the page has no script and loads nothing.
-  static func policy(of style: String) -> String {
-    let hash = Data(SHA256.digest(style.utf8)).base64EncodedString()
-    return "default-src 'none'; style-src 'sha256-\(hash)'; base-uri 'none'; form-action 'none'"
-  }
-
   /// - Parameter languages: how many the page lets a reader choose from.
   static func css(languages: Int) -> String {
     let choices = (0..<languages).map {
@@ -20,14 +10,9 @@ enum StoryStyle {
 
   private static let base = #"""
 
-      :root { color-scheme: light dark; --line: light-dark(#0002, #fff3);
-        --dim: light-dark(#5b6470, #a5adb8); --page: light-dark(#fff, #131417);
-        --glass: light-dark(#fffffff0, #26272bf0); --ink: light-dark(#111, #f4f4f5); }
+      :root { --glass: light-dark(#fffffff0, #26272bf0); }
       :root:has(#light:checked) { color-scheme: light; }
       :root:has(#dark:checked) { color-scheme: dark; }
-      body { font: 15px/1.4 system-ui, sans-serif; margin: 1.5rem; max-width: 80rem;
-        background: var(--page); color: var(--ink); }
-      h1 { font-size: 1.3rem; }
       form { display: flex; flex-wrap: wrap; gap: 1rem; }
       fieldset { border: 1px solid var(--line); border-radius: 8px; }
       label { margin-right: .8em; }

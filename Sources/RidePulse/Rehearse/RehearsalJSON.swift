@@ -26,22 +26,9 @@ struct RehearsalJSON {
     if let before = report.before {
       members["before"] = before.json
       members["unchanged"] = .integer(Int64(report.changes.unchanged))
-      members["changes"] = .array(
-        report.groups.map { rule, kind, group in
-          .object([
-            "rule": .string(rule), "change": .string(kind.rawValue),
-            "pushes": .integer(Int64(group.count)), "examples": .array(group.examples.map(json)),
-          ])
-        })
+      members["changes"] = .array(report.changeText.json)
     }
     return Escape.json(JSONValue.object(members).text) + "\n"
-  }
-
-  private func json(_ example: RehearsalChanges.Example) -> JSONValue {
-    .object([
-      "at": .string(CivilTime.exact(example.at)), "ride": .string(example.ride),
-      "before": .orNull(example.before), "after": .orNull(example.after),
-    ])
   }
 
   /// Reads the figures of a former report.
@@ -71,48 +58,5 @@ struct RehearsalJSON {
       throw CommandFailure("--against: \(path) has no figures; make it again")
     }
     return figures
-  }
-}
-
-/// A rehearsal as JUnit's XML: a test case for each word of `--fail-on`.
-struct RehearsalJUnit {
-  let report: RehearsalReport
-
-  var text: String {
-    let words = RehearsalFailure.allCases.filter(report.failOn.contains)
-    let failures = report.failures
-    var lines = [
-      #"<?xml version="1.0" encoding="UTF-8"?>"#,
-      #"<testsuites><testsuite name="rehearse" tests="\#(words.count)" failures="\#(failures.count)">"#,
-    ]
-    for word in words {
-      let name = XML.text(word.rawValue)
-      guard let failure = failures.first(where: { $0.word == word }) else {
-        lines.append(#"<testcase classname="rehearse" name="\#(name)"/>"#)
-        continue
-      }
-      lines.append(#"<testcase classname="rehearse" name="\#(name)">"#)
-      lines.append(
-        #"<failure message="\#(counted(failure.count, "case")) of \#(name)">"#
-          + XML.text(details(word)) + "</failure>")
-      lines.append("</testcase>")
-    }
-    return (lines + ["</testsuite></testsuites>"]).joined(separator: "\n") + "\n"
-  }
-
-  private func details(_ word: RehearsalFailure) -> String {
-    switch word {
-    case .brokenPromise:
-      return report.after.breaches.map { "\($0.promise): \($0.count), such as \($0.example)" }
-        .joined(separator: "; ")
-    case .overBudget: return "\(report.after.overBudgetPushes) pushes at priority 5"
-    default:
-      return report.groups.filter { $0.kind.rawValue == word.rawValue }.map { rule, kind, group in
-        let example = group.examples.first.map {
-          ", such as ride \($0.ride) at \(CivilTime.exact($0.at))"
-        }
-        return "\(rule): \(group.count) \(kind.rawValue)" + (example ?? "")
-      }.joined(separator: "; ")
-    }
   }
 }

@@ -12,24 +12,16 @@ struct RehearsalPage {
 
   var html: String {
     let header = report.header
-    return """
-      <!doctype html>
-      <html lang="en">
-      <meta charset="utf-8">
-      <meta http-equiv="Content-Security-Policy" content="\(StoryStyle.policy(of: Self.style))">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <title>RidePulse rehearsal</title>
-      <style>\(Self.style)</style>
+    let body = """
       <h1>\(HTML.text(CivilTime.exact(header.from))) to \(HTML.text(CivilTime.exact(header.to)))</h1>
       <p>\(counted(report.after.rides, "ride")), \(counted(report.lines, "line")); \
       rules \(HTML.text(report.name)), \(HTML.text(report.digest))</p>
       \(charts)
       \(table)
       \(promises)
-      \(changes)
-      </html>
-
+      \(report.before == nil ? "" : report.changeText.html)
       """
+    return HTMLPage(title: "rehearsal", style: Self.style, body: body).text
   }
 
   // The charts: both have one scale, so that they can be compared.
@@ -101,35 +93,8 @@ struct RehearsalPage {
     return "<h2>Broken promises</h2>\n<ul>\(items.joined(separator: "\n"))</ul>"
   }
 
-  private var changes: String {
-    if report.before == nil { return "" }
-    var lines = ["<h2>Changes</h2>"]
-    for (rule, kind, group) in report.groups {
-      lines.append("<h3>\(HTML.text("\(rule): \(group.count) \(kind.rawValue)"))</h3>")
-      for example in group.examples {
-        lines.append(
-          "<article><p>\(HTML.text("\(CivilTime.exact(example.at)) ride \(example.ride)"))</p>")
-        if let before = example.before {
-          lines.append("<pre class=\"minus\">\(HTML.text(before))</pre>")
-        }
-        if let after = example.after {
-          lines.append("<pre class=\"plus\">\(HTML.text(after))</pre>")
-        }
-        lines.append("</article>")
-      }
-    }
-    lines.append("<p>The same: \(counted(report.changes.unchanged, "push", "pushes"))</p>")
-    return lines.joined(separator: "\n")
-  }
-
   private static let style = #"""
 
-      :root { color-scheme: light dark; --line: light-dark(#0002, #fff3);
-        --page: light-dark(#fff, #131417); --ink: light-dark(#111, #f4f4f5);
-        --dim: light-dark(#5b6470, #a5adb8); }
-      body { font: 15px/1.4 system-ui, sans-serif; margin: 1.5rem; max-width: 80rem;
-        background: var(--page); color: var(--ink); }
-      h1 { font-size: 1.3rem; }
       h2 { font-size: 1.1rem; }
       h3 { font-size: 1rem; margin-bottom: .2rem; }
       figure { margin: 0 0 1rem; }

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 import Timeline
 
@@ -61,12 +62,37 @@ struct RehearsalReport {
     }
   }
 
-  /// The differences by rule and kind, in order.
-  var groups: [(rule: String, kind: RehearsalChanges.Kind, group: RehearsalChanges.Group)] {
-    changes.groups.sorted { $0.key < $1.key }.flatMap { rule, kinds in
-      RehearsalChanges.Kind.allCases.compactMap { kind in
-        kinds[kind].map { (rule, kind, $0) }
-      }
+  var changeText: ChangeText { ChangeText(changes: changes) }
+
+  /// A test for each word of `--fail-on`.
+  var junit: JUnit {
+    let failures = failures
+    let cases = RehearsalFailure.allCases.filter(failOn.contains).map { word in
+      JUnit.Case(
+        name: word.rawValue,
+        failures: failures.filter { $0.word == word }.map {
+          JUnit.Failure(
+            kind: word.rawValue, message: "\(counted($0.count, "case")) of \(word.rawValue)",
+            details: details(word))
+        })
+    }
+    return JUnit(suites: [JUnit.Suite(name: "rehearse", cases: cases)])
+  }
+
+  private func details(_ word: RehearsalFailure) -> String {
+    switch word {
+    case .brokenPromise:
+      return after.breaches.map { "\($0.promise): \($0.count), such as \($0.example)" }
+        .joined(separator: "; ")
+    case .overBudget: return "\(after.overBudgetPushes) pushes at priority 5"
+    case .added, .removed, .late, .changed:
+      return changeText.groups.filter { $0.kind.rawValue == word.rawValue }.map {
+        rule, kind, group in
+        let example = group.examples.first.map {
+          ", such as ride \($0.ride) at \(CivilTime.exact($0.at))"
+        }
+        return "\(rule): \(group.count) \(kind.rawValue)" + (example ?? "")
+      }.joined(separator: "; ")
     }
   }
 

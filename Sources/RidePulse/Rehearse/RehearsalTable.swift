@@ -6,15 +6,12 @@ import Timeline
 struct RehearsalTable {
   let report: RehearsalReport
 
-  /// The longest text of an example.
-  private static let exampleLimit = 200
-
   var text: String {
     var lines = heading
     lines += table
     lines.append("")
     lines += promises
-    if report.before != nil { lines += [""] + changes }
+    if report.before != nil { lines += [""] + report.changeText.lines }
     if !report.failures.isEmpty {
       let words = report.failures.map { "\($0.word.rawValue) (\($0.count))" }
       lines += ["", "failed: " + words.joined(separator: ", ")]
@@ -71,25 +68,5 @@ struct RehearsalTable {
     return report.after.breaches.map { breach in
       "broken promise: \(breach.promise): \(breach.count), such as \(breach.example)"
     }
-  }
-
-  private var changes: [String] {
-    if report.changes.isEmpty {
-      return ["no change: \(counted(report.changes.unchanged, "push", "pushes"))"]
-    }
-    var lines: [String] = []
-    for (rule, kind, group) in report.groups {
-      lines.append("\(rule): \(group.count) \(kind.rawValue)")
-      for example in group.examples {
-        lines.append("  \(CivilTime.exact(example.at)) ride \(example.ride)")
-        if let before = example.before { lines.append("    - " + Self.short(before)) }
-        if let after = example.after { lines.append("    + " + Self.short(after)) }
-      }
-    }
-    return lines + ["the same: \(counted(report.changes.unchanged, "push", "pushes"))"]
-  }
-
-  private static func short(_ text: String) -> String {
-    text.count <= exampleLimit ? text : text.prefix(exampleLimit) + "…"
   }
 }

@@ -120,57 +120,21 @@ struct TestReport {
 
   // MARK: JUnit
 
-  /// The XML that CI servers read, with file and line of each test as pytest writes them.
-  var junit: String {
-    var lines = [
-      #"<?xml version="1.0" encoding="UTF-8"?>"#,
-      #"<testsuites name="ridepulse" tests="\#(results.count)" failures="\#(failures)" errors="0">"#,
-    ]
-    var paths: [String] = []
-    for result in results where !paths.contains(result.file.path) { paths.append(result.file.path) }
-    for path in paths {
-      let own = results.filter { $0.file.path == path }
-      let failed = own.count { !$0.unmet.isEmpty }
-      lines.append(
-        #"  <testsuite name="\#(XML.text(path))" tests="\#(own.count)" failures="\#(failed)" "#
-          + #"errors="0" skipped="0" time="0">"#)
-      lines += own.map(Self.testCase)
-      lines.append("  </testsuite>")
+  /// A suite for each file, in the order of the files.
+  var junit: JUnit {
+    var suites: [JUnit.Suite] = []
+    for result in results {
+      let path = result.file.path
+      if suites.last?.name != path { suites.append(JUnit.Suite(name: path, cases: [])) }
+      suites[suites.count - 1].cases.append(
+        JUnit.Case(
+          name: result.test.name, place: (path, result.test.location.line),
+          failures: result.unmet.map {
+            JUnit.Failure(
+              kind: $0.kind.rawValue, message: $0.message,
+              details: result.file.description(of: $0, in: result.test))
+          }))
     }
-    return (lines + ["</testsuites>"]).joined(separator: "\n")
-  }
-
-  private static func testCase(_ result: Result) -> String {
-    let path = XML.text(result.file.path)
-    let head =
-      #"    <testcase classname="\#(path)" name="\#(XML.text(result.test.name))" file="\#(path)" "#
-      + #"line="\#(result.test.location.line)" time="0""#
-    if result.unmet.isEmpty { return head + "/>" }
-    let failures = result.unmet.map { unmet in
-      #"      <failure type="\#(unmet.kind.rawValue)" message="\#(XML.text(unmet.message))">"#
-        + XML.text(result.file.description(of: unmet, in: result.test)) + "</failure>"
-    }
-    return ([head + ">"] + failures + ["    </testcase>"]).joined(separator: "\n")
-  }
-}
-
-/// Text within XML 1.0.
-enum XML {
-  /// Escapes markup; characters that XML has no way to write become U+FFFD.
-  static func text(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      case "\n", "\t": result.unicodeScalars.append(scalar)
-      case _ where scalar.value < 0x20 || scalar.value == 0xfffe || scalar.value == 0xffff:
-        result += "\u{fffd}"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
+    return JUnit(suites: suites)
   }
 }

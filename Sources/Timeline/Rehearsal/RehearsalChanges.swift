@@ -1,5 +1,5 @@
 package import Base
-import RideCore
+package import RideCore
 
 /// How the pushes of a day differ between two sets of rules.
 package struct RehearsalChanges: Hashable, Sendable {
@@ -63,6 +63,31 @@ package struct RehearsalChanges: Hashable, Sendable {
     for (rule, kinds) in other.groups {
       for (kind, group) in kinds { add(group, kind, rule) }
     }
+  }
+
+  /// Adds how two replays of one ride differ.
+  ///
+  /// - Parameter shownAt: The time of an example for that of a decision; nil to pass over it.
+  package mutating func add(
+    ride: RideID, before: Replay, after: Replay, until end: Timestamp,
+    shownAt: (Timestamp) -> Timestamp?
+  ) {
+    func sent(_ replay: Replay) -> [SentPush] {
+      var side = RehearsalSide(replay, compares: true, comparesFates: false)
+      var sent: [SentPush] = []
+      while let step = side.next(before: end) {
+        for var push in step.sent {
+          guard let at = shownAt(push.at) else { continue }
+          push.at = at
+          sent.append(push)
+        }
+      }
+      return sent
+    }
+    var comparison = RideComparison()
+    for push in sent(before) { comparison.add(before: push, to: &self) }
+    for push in sent(after) { comparison.add(after: push, to: &self, ride: ride) }
+    comparison.finish(&self, ride: ride)
   }
 
   private mutating func add(_ group: Group, _ kind: Kind, _ rule: String) {
