@@ -8,6 +8,12 @@ import TestSupport
 @Suite("Shell completion and man page") struct ShellIntegrationTests {
   private static let forms = Commands.all.map { $0.form }
 
+  /// The completions call the command by its name.
+  private static let environment = [
+    "HOME": "/tmp", "TERM": "dumb",
+    "PATH": ((try? Command.ridepulse) ?? "").replacing("/ridepulse", with: "") + ":/usr/bin:/bin",
+  ]
+
   private func made(_ words: [String], as name: String) throws -> String {
     let result = try Command.ridepulse(words)
     #expect(result.status == 0, "\(result.errors)")
@@ -25,7 +31,8 @@ import TestSupport
       COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ridepulse
       printf '%s\\n' "${COMPREPLY[@]}"
       """
-    let result = try Command.run("/bin/bash", ["-u", "-c", program, "bash"] + words)
+    let result = try Command.run(
+      "/bin/bash", ["-u", "-c", program, "bash"] + words, Self.environment)
     #expect(result.errors == "")
     return result.output.split(separator: "\n").map(String.init)
   }
@@ -49,6 +56,9 @@ import TestSupport
     (["ridepulse", "test", "/etc/ssl/c"], ["/etc/ssl/certs"]),
     (["ridepulse", "test", "x", "/etc/ssl/c"], ["/etc/ssl/certs"]),
     (["ridepulse", "nonsense", ""], []),
+    (["ridepulse", "channels", "--", "re"], ["read", "reconcile"]),
+    (["ridepulse", "preview", "--diff", "/etc/ssl/c"], ["/etc/ssl/certs"]),
+    (["ridepulse", "preview", "--diff", "=", "/etc/ssl/c"], ["/etc/ssl/certs"]),
   ]
 
   @Test(arguments: completions.indices)
@@ -71,13 +81,16 @@ import TestSupport
     let offered = { (line: String) in
       let result = try Command.run(
         "/usr/bin/fish", ["--no-config", "-c", "source \(script); complete -C '\(line)'"],
-        ["HOME": "/tmp"])
+        Self.environment)
       #expect(result.errors == "")
       return Set(
         result.output.split(separator: "\n").map { $0.prefix { $0 != "\t" } }.map(String.init))
     }
-    #expect(try offered("ridepulse ") == Set(Commands.names))
+    #expect(try offered("ridepulse ") == Set(Commands.names + ["--help", "--version"]))
     #expect(try offered("ridepulse preview --format ") == ["table", "json", "html"])
+    #expect(try offered("ridepulse preview --format=h") == ["--format=html"])
+    #expect(try offered("ridepulse check --schedules=/etc/ssl/c").isEmpty)
+    #expect(try offered("ridepulse preview --diff=/etc/ssl/c") == ["--diff=/etc/ssl/certs/"])
     for form in Self.forms {
       let options = Set(form.allOptions.map(\.name))
       #expect(try offered("ridepulse \(form.name) --") == options, "\(form.name)")
@@ -91,7 +104,7 @@ import TestSupport
     func offers(_ line: String, _ words: Set<String>) throws -> Bool {
       try (0..<5).contains { _ in try zsh(line, script) == words }
     }
-    #expect(try offers("ridepulse ", Set(Commands.names)))
+    #expect(try offers("ridepulse ", Set(Commands.names + ["--help", "--version"])))
     #expect(try offers("ridepulse preview --format ", ["table", "json", "html"]))
     #expect(try offers("ridepulse channels cr", ["create"]))
     for form in Self.forms {
@@ -118,7 +131,7 @@ import TestSupport
       print -r -- $line
       """
     let result = try Command.run(
-      "/usr/bin/timeout", ["30", "zsh", "-f", "-c", program], ["HOME": "/tmp", "TERM": "dumb"])
+      "/usr/bin/timeout", ["30", "zsh", "-f", "-c", program], Self.environment)
     return Set(
       result.output.matches(of: /<([^<>]*)>/).flatMap { $0.output.1.split(separator: " ") }
         .map(String.init))

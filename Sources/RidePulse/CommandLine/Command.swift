@@ -13,8 +13,8 @@ enum Commands {
     Backfill.self, Channels.self, Forget.self, LegacyGatewayCommand.self, Demo.self,
   ]
 
-  /// The commands used to build packages, which the help omits.
-  static let hidden: [any Command.Type] = [Completions.self, ManPage.self]
+  /// The commands that packages and shells call, which the help omits.
+  static let hidden: [any Command.Type] = [Completions.self, Complete.self, ManPage.self]
 
   static var names: [String] { all.map { $0.form.name } }
 
