@@ -14,13 +14,8 @@ enum CardCheck {
   }
 
   private static func types(_ sent: Probe<[SentCardType]>, _ rules: RuleSet) -> [CheckResult] {
-    switch sent {
-    case .unasked: return []
-    case .failed(let why):
-      return [
-        .warning("cards", "their types can't be read: \(why)", "run ridepulse doctor again")
-      ]
-    case .known(let sent): return CardUsage.all(sent, rules).map { result($0, rules) }
+    sent.judged("cards", else: "their types can't be read") { sent in
+      CardUsage.all(sent, rules).map { result($0, rules) }
     }
   }
 
@@ -67,11 +62,7 @@ enum CardCheck {
     _ tokens: Probe<[StartTokenCount]>, _ rules: RuleSet
   ) -> [CheckResult] {
     let name = "start tokens"
-    switch tokens {
-    case .unasked: return []
-    case .failed(let why):
-      return [.warning(name, "they can't be counted: \(why)", "run ridepulse doctor again")]
-    case .known(let tokens):
+    return tokens.judged(name, else: "they can't be counted") { tokens in
       let unknown = UnknownStartTokens.all(tokens, rules)
       if unknown.isEmpty { return [] }
       let list = DatabaseCheck.list(unknown.map(describe))

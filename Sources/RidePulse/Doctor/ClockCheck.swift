@@ -9,16 +9,13 @@ enum ClockCheck {
 
   private static let remedy = "timedatectl set-ntp true"
 
-  static func database(_ lead: Probe<Duration>) -> CheckResult {
-    let name = "clock"
-    switch lead {
-    case .unasked: return .skipped(name, needs: "postgres")
-    case .failed(let why):
-      return .warning(name, "Postgres' clock can't be read: \(why)", "run ridepulse doctor again")
-    case .known(let lead):
-      return judge(
-        name, lead, of: "Postgres", against: "this machine",
-        "\(remedy), on this machine or on that of Postgres: run date on both to see which is wrong")
+  static func database(_ lead: Probe<Duration>) -> [CheckResult] {
+    lead.judged("clock", needs: "postgres", else: "Postgres' clock can't be read") { lead in
+      [
+        judge(
+          "clock", lead, of: "Postgres", against: "this machine",
+          "\(remedy), on this machine or on that of Postgres: run date on both to see which is wrong")
+      ]
     }
   }
 

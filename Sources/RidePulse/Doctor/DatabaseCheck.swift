@@ -4,12 +4,13 @@ import RideCore
 
 enum DatabaseCheck {
   static func results(_ probes: DatabaseState) -> [CheckResult] {
-    [
-      server(probes), schema(probes), rights(probes), listen(probes),
-      QueueCheck.result(probes.queue),
-      ClockCheck.database(probes.lead), holder(probes),
-    ] + superuser(probes) + PlaceCheck.results(probes) + WatchCheck.results(probes)
-      + LimitCheck.results(probes)
+    let found = [
+      [server(probes), schema(probes), rights(probes), listen(probes)],
+      QueueCheck.results(probes.queue), ClockCheck.database(probes.lead), holder(probes),
+      superuser(probes), PlaceCheck.results(probes), WatchCheck.results(probes),
+      LimitCheck.results(probes),
+    ]
+    return found.flatMap(\.self)
   }
 
   private static func server(_ probes: DatabaseState) -> CheckResult {
@@ -188,21 +189,21 @@ enum DatabaseCheck {
   /// Used if the age is unknown: this many transactions bloat indexes so that claims slow down.
   private static let manyTransactions: Int64 = 1_000_000
 
-  private static func holder(_ probes: DatabaseState) -> CheckResult {
+  private static func holder(_ probes: DatabaseState) -> [CheckResult] {
     let name = "dead rows"
-    switch probes.holder {
-    case .unasked: return .skipped(name, needs: "postgres")
-    case .failed(let why):
-      return .warning(
-        name, "what prevents their removal can't be read: \(why)", "run ridepulse doctor again")
-    case .known(nil): return .ok(name, "nothing prevents their removal")
-    case .known(let holder?):
+    return probes.holder.judged(
+      name, needs: "postgres", else: "what prevents their removal can't be read"
+    ) { holder in
+      guard let holder else { return [.ok(name, "nothing prevents their removal")] }
       let age = holder.age.map { " for \($0.rideText)" } ?? ""
       let what =
         "\(words(holder)) prevents their removal\(age), \(counted(Int(holder.transactions), "transaction"))"
       let isLong = holder.age.map { $0 >= longAge } ?? (holder.transactions >= manyTransactions)
-      return isLong
-        ? .warning(name, "\(what); claims slow down with that", release(holder)) : .ok(name, what)
+      return [
+        isLong
+          ? .warning(name, "\(what); claims slow down with that", release(holder))
+          : .ok(name, what)
+      ]
     }
   }
 

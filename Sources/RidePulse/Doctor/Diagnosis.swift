@@ -34,6 +34,22 @@ enum Probe<Value: Sendable>: Sendable {
     if case .known(let value) = self { value } else { nil }
   }
 
+  /// Returns what a check says of the value; a warning if it could not be read.
+  ///
+  /// - Parameters:
+  ///   - cause: What a probe needs that did not run; nil to leave it unsaid, as another check says it.
+  ///   - unread: What can't be done, such as "they can't be counted".
+  func judged(
+    _ name: String, needs cause: String? = nil, else unread: String,
+    _ judge: (Value) -> [CheckResult]
+  ) -> [CheckResult] {
+    switch self {
+    case .unasked: cause.map { [.skipped(name, needs: $0)] } ?? []
+    case .failed(let why): [.warning(name, "\(unread): \(why)", "run ridepulse doctor again")]
+    case .known(let value): judge(value)
+    }
+  }
+
   /// Runs `work` within a time limit, and abandons it if it takes longer.
   ///
   /// The limit holds even if the work can't be cancelled, such as a name lookup.

@@ -4,23 +4,22 @@ import PostgresStore
 /// mentioned.
 enum PlaceCheck {
   static func results(_ probes: DatabaseState) -> [CheckResult] {
-    [pin(probes.pin), hosts(probes), standbys(probes.replication), failovers(probes.replication)]
+    pin(probes.pin)
+      + [hosts(probes), standbys(probes.replication), failovers(probes.replication)]
       .compactMap(\.self)
   }
 
-  private static func pin(_ probe: Probe<[PinProblem]>) -> CheckResult? {
-    switch probe {
-    case .unasked: return nil
-    case .failed(let why):
-      return .warning("pin", "it can't be read: \(why)", "run ridepulse doctor again")
-    case .known(let problems):
-      if problems.isEmpty { return nil }
-      return .failure(
-        "pin", "nothing is sent: " + problems.map(\.description).joined(separator: "; "),
-        "if phones are to be notified from this database, stop services with other bundle IDs or "
-          + "environments, then: psql \"$DATABASE_URL\" -c "
-          + ShellText.word("select \(Database.schema).pin()"),
-        "otherwise set the DATABASE_URL and APNS_… variables of this service")
+  private static func pin(_ probe: Probe<[PinProblem]>) -> [CheckResult] {
+    probe.judged("pin", else: "it can't be read") { problems in
+      if problems.isEmpty { return [] }
+      return [
+        .failure(
+          "pin", "nothing is sent: " + problems.map(\.description).joined(separator: "; "),
+          "if phones are to be notified from this database, stop services with other bundle IDs or "
+            + "environments, then: psql \"$DATABASE_URL\" -c "
+            + ShellText.word("select \(Database.schema).pin()"),
+          "otherwise set the DATABASE_URL and APNS_… variables of this service")
+      ]
     }
   }
 

@@ -10,11 +10,7 @@ enum WordCheck {
     _ words: Probe<[UndeclaredWord]>, _ vocabulary: RuleVocabulary?
   ) -> [CheckResult] {
     let name = "unknown words"
-    switch words {
-    case .unasked: return []
-    case .failed(let why):
-      return [.warning(name, "they can't be counted: \(why)", "run ridepulse doctor again")]
-    case .known(let words):
+    return words.judged(name, else: "they can't be counted") { words in
       let unknown = words.filter { !(vocabulary?.known($0.kind).contains($0.word) ?? false) }
       if unknown.isEmpty { return [] }
       let list = DatabaseCheck.list(unknown.map { describe($0, vocabulary) })
