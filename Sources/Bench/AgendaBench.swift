@@ -6,25 +6,21 @@ import RideCore
 
 /// Measures the cost of a due ride among ten thousand and among a million live ones, and the cost
 /// of an idle service.
-struct AgendaBench: ServerBench {
-  let cluster: LocalCluster
-  private let session: PostgresSession
+struct AgendaBench: DatabaseBench {
+  let database: BenchDatabase
   private let simulator: LocalSimulator
   /// The number of rides that are due in each measurement.
   private let due = 20_000
 
   init() async throws {
     // A million rides and their indexes fit into memory, as in production.
-    cluster = try await LocalCluster(durability: .real, options: ["shared_buffers=1GB"])
-    session = try PostgresSession(conninfo: cluster.url())
-    simulator = try LocalSimulator(directory: cluster.directory + "/apns")
-    _ = try await Migrations.apply(session: session)
+    database = try await BenchDatabase(options: ["shared_buffers=1GB"])
+    simulator = try LocalSimulator(directory: database.cluster.directory + "/apns")
   }
 
   func end() async {
     simulator.stop()
-    await session.close()
-    await cluster.stop()
+    await database.end()
   }
 
   func run() async throws -> [Figure] {

@@ -5,9 +5,8 @@ import Synchronization
 
 /// (f) Measures what attaching a table costs its writers: while it is attached and backfilled, and
 /// at each update of a column that is not mapped.
-struct AttachBench: ServerBench {
-  let cluster: LocalCluster
-  let session: PostgresSession
+struct AttachBench: DatabaseBench {
+  let database: BenchDatabase
   private let rows = 1_000_000
   private let live = 1000
   private let offered = 200
@@ -23,14 +22,7 @@ struct AttachBench: ServerBench {
   private static let active: Set = ["requested", "driver_en_route"]
 
   init() async throws {
-    cluster = try await LocalCluster(durability: .real)
-    session = try PostgresSession(conninfo: cluster.url())
-    _ = try await Migrations.apply(session: session)
-  }
-
-  func end() async {
-    await session.close()
-    await cluster.stop()
+    database = try await BenchDatabase()
   }
 
   func run() async throws {

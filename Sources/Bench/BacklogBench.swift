@@ -4,24 +4,16 @@ import PostgresStore
 
 /// (e) Measures an APNs outage while a million events are committed: the memory of the service
 /// meanwhile, and the outcome of the events afterwards.
-struct BacklogBench: ServerBench {
-  let cluster: LocalCluster
-  let session: PostgresSession
+struct BacklogBench: DatabaseBench {
+  let database: BenchDatabase
   let apns: String
   private let rides = 1_000_000
   /// Longer than the validity of half of the events.
   private let outage: Duration = .seconds(150)
 
   init() async throws {
-    cluster = try await LocalCluster(durability: .real)
-    apns = cluster.directory + "/apns"
-    session = try PostgresSession(conninfo: cluster.url())
-    _ = try await Migrations.apply(session: session)
-  }
-
-  func end() async {
-    await session.close()
-    await cluster.stop()
+    database = try await BenchDatabase()
+    apns = database.cluster.directory + "/apns"
   }
 
   func run() async throws {

@@ -7,9 +7,8 @@ import RideCore
 /// Measures the cost of a claim while an open transaction keeps Postgres from removing dead rows.
 ///
 /// It processes as many events as 500 per second make in half an hour, but faster.
-struct BloatBench: ServerBench {
-  let cluster: LocalCluster
-  private let session: PostgresSession
+struct BloatBench: DatabaseBench {
+  let database: BenchDatabase
   private let sessions: [PostgresSession]
   private let store: PostgresRideStore
   private let rides = 20_000
@@ -17,13 +16,9 @@ struct BloatBench: ServerBench {
   private let meanwhile = 900_000
 
   init() async throws {
-    cluster = try await LocalCluster(durability: .real, options: ["shared_buffers=1GB"])
-    session = try PostgresSession(conninfo: cluster.url())
-    _ = try await Migrations.apply(session: session)
-    sessions = [
-      try PostgresSession(conninfo: cluster.url()), try PostgresSession(conninfo: cluster.url()),
-    ]
-    let url = cluster.url()
+    database = try await BenchDatabase(options: ["shared_buffers=1GB"])
+    let url = database.cluster.url()
+    sessions = [try PostgresSession(conninfo: url), try PostgresSession(conninfo: url)]
     store = PostgresRideStore(
       node: UUID().uuidString.lowercased(), host: "bench", apps: [.customer, .driver],
       rules: Self.configuration.rules, lease: .seconds(600), claims: sessions[0],
@@ -37,8 +32,8 @@ struct BloatBench: ServerBench {
   }
 
   func end() async {
-    for session in sessions + [session] { await session.close() }
-    await cluster.stop()
+    for session in sessions { await session.close() }
+    await database.end()
   }
 
   func run() async throws {

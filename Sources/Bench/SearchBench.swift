@@ -4,18 +4,15 @@ import PostgresStore
 import RideCore
 
 /// (g) Measures searches in a ledger of ten million rows, and what building their indexes takes.
-struct SearchBench: ServerBench {
-  let cluster: LocalCluster
-  let session: PostgresSession
+struct SearchBench: DatabaseBench {
+  let database: BenchDatabase
   private let days = 30
   private let rowsOfDay = 333_333
   private static let customers = 150_000
   private static let drivers = 2000
 
   init() async throws {
-    cluster = try await LocalCluster()
-    session = try PostgresSession(conninfo: cluster.url())
-    _ = try await Migrations.apply(session: session)
+    database = try await BenchDatabase(durability: .fast)
     // They are built afterwards, as on a database that is upgraded.
     try await session.script(
       """
@@ -32,11 +29,6 @@ struct SearchBench: ServerBench {
       end
       $$
       """)
-  }
-
-  func end() async {
-    await session.close()
-    await cluster.stop()
   }
 
   func run() async throws {
