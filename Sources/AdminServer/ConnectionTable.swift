@@ -11,7 +11,7 @@ struct ConnectionTable {
 
   /// Limits on the number of connections and on their times.
   struct Limits {
-    var places = 192
+    var connections = 192
     /// Connections from one network that wait for their client.
     var waitingPerNetwork = 64
     /// Requests in progress at one time, including streams.
@@ -72,7 +72,7 @@ struct ConnectionTable {
     var surplus: [Int] = []
     if let own = waiting(of: network), own.count >= limits.waitingPerNetwork {
       surplus += own.prefix(1)
-    } else if entries.values.count(where: { $0.phase != .closing }) >= limits.places {
+    } else if entries.values.count(where: { $0.phase != .closing }) >= limits.connections {
       surplus += oldestOfLargest
     }
     for id in surplus { entries[id]?.phase = .closing }

@@ -28,7 +28,7 @@ internal import SystemSupport
     context = Context(handler: handler, limits: limits)
     // libmicrohttpd takes a moment to close the connections that `ConnectionMonitor` has shut down,
     // and refuses new ones beyond its limit.
-    let connectionLimit = UInt32(limits.places + 64)
+    let connectionLimit = UInt32(limits.connections + 64)
     let daemon = unsafe ridepulse_mhd_start(
       socket.descriptor, HTTPExchange.answer, HTTPExchange.completed, ConnectionMonitor.notify,
       Unmanaged.passUnretained(context).toOpaque(), connectionLimit, Self.timeoutSeconds)

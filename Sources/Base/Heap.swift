@@ -19,15 +19,15 @@ package struct Heap<Element: Comparable> {
   package var all: [Element] { elements }
 
   package mutating func insert(_ element: Element) {
-    var place = elements.count
+    var index = elements.count
     elements.append(element)
-    while place > 0 {
-      let parent = (place - 1) / 2
+    while index > 0 {
+      let parent = (index - 1) / 2
       guard element < elements[parent] else { break }
-      elements[place] = elements[parent]
-      place = parent
+      elements[index] = elements[parent]
+      index = parent
     }
-    elements[place] = element
+    elements[index] = element
   }
 
   /// Removes and returns the least element.
@@ -40,16 +40,16 @@ package struct Heap<Element: Comparable> {
 
   /// Replaces the least element; the heap must not be empty.
   package mutating func replaceFirst(with element: Element) {
-    var place = 0
+    var index = 0
     while true {
-      var child = 2 * place + 1
+      var child = 2 * index + 1
       guard child < elements.count else { break }
       if child + 1 < elements.count, elements[child + 1] < elements[child] { child += 1 }
       if element < elements[child] { break }
-      elements[place] = elements[child]
-      place = child
+      elements[index] = elements[child]
+      index = child
     }
-    if elements.indices.contains(place) { elements[place] = element }
+    if elements.indices.contains(index) { elements[index] = element }
   }
 }
 

@@ -92,7 +92,7 @@ struct BenchRounds {
   private func show(_ samples: [[Sample]], _ units: [Double]) {
     guard let first = samples.first?.first else { return }
     var group = ""
-    for (place, figure) in first.figures.enumerated() {
+    for (index, figure) in first.figures.enumerated() {
       if figure.group != group {
         group = figure.group
         Figures.head("\(group); medians of \(rounds) (least–most)")
@@ -100,7 +100,7 @@ struct BenchRounds {
           Figures.row("", Self.columns(builds.map(\.name) + ["ratio"]))
         }
       }
-      let columns = samples.map { Self.values(of: figure, at: place, in: $0) }
+      let columns = samples.map { Self.values(of: figure, at: index, in: $0) }
       let unit = figure.unit == .pushes ? ", u" : ""
       var cells = columns.map { Spread($0)?.text(figure.digits) ?? "none" }
       if columns.count > 1, columns[1].count == columns[0].count {
@@ -119,11 +119,11 @@ struct BenchRounds {
   }
 
   /// The values of one figure in all samples of a build, in the unit that it is shown in.
-  private static func values(of figure: Figure, at place: Int, in samples: [Sample]) -> [Double] {
+  private static func values(of figure: Figure, at index: Int, in samples: [Sample]) -> [Double] {
     samples.compactMap { sample in
-      guard sample.figures.indices.contains(place), sample.figures[place].name == figure.name
+      guard sample.figures.indices.contains(index), sample.figures[index].name == figure.name
       else { return nil }
-      let value = sample.figures[place].value
+      let value = sample.figures[index].value
       return figure.unit == .pushes ? value / sample.unit : value
     }
   }

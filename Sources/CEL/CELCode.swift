@@ -47,7 +47,7 @@ package struct CELProgram: Sendable {
     let (code, type) = try compiler.compile(node)
     if let result, !result.accepts(type) || type == .null {
       throw CELProblem(
-        offset: node.place, found: "a value of type \(type.word)",
+        offset: node.offset, found: "a value of type \(type.word)",
         expected: "an expression that gives a \(result.word)")
     }
     self.text = text
@@ -60,7 +60,7 @@ package struct CELProgram: Sendable {
 extension CELCode {
   /// Returns a call, with what is constant in it converted once: a pattern, a time, a duration.
   static func folding(
-    _ function: CELFunction, _ arguments: [CELCode], _ part: String, at place: Int
+    _ function: CELFunction, _ arguments: [CELCode], _ part: String, at offset: Int
   ) throws(CELProblem) -> CELCode {
     if function == .matches, arguments.count == 2,
       case .constant(.string(let pattern)) = arguments[1]
@@ -69,7 +69,7 @@ extension CELCode {
         return .matches(arguments[0], try LinearRegex(pattern), part: part)
       } catch {
         throw CELProblem(
-          offset: place, found: "the pattern \(pattern.quotedBrief): \(error.text)",
+          offset: offset, found: "the pattern \(pattern.quotedBrief): \(error.text)",
           expected: "a pattern of RE2")
       }
     }
@@ -80,7 +80,7 @@ extension CELCode {
         return .constant(try CELOperators.convert(value, by: function))
       } catch {
         throw CELProblem(
-          offset: place, found: error.description,
+          offset: offset, found: error.description,
           expected: function == .timestamp
             ? "a time such as 2026-11-22T08:00:00Z" : "a duration such as 90s, 5m or 1h30m")
       }

@@ -24,7 +24,7 @@ struct CELCompiler {
     case .index(let target, let index): return try self.index(target, index, node)
     case .unary(let function, let operand):
       let operand = try compile(operand)
-      let type = try function.result(of: [operand.type], isMethod: false, at: node.place)
+      let type = try function.result(of: [operand.type], isMethod: false, at: node.offset)
       return (.unary(function, operand.code, part: part(node)), type)
     case .binary(let function, let left, let right):
       return try binary(function, try compile(left), try compile(right), node)
@@ -64,7 +64,7 @@ struct CELCompiler {
   private func problem(
     _ node: CELNode, _ found: String, _ expected: String, nearest: String? = nil
   ) -> CELProblem {
-    CELProblem(offset: node.place, found: found, expected: expected, nearest: nearest)
+    CELProblem(offset: node.offset, found: found, expected: expected, nearest: nearest)
   }
 
   private mutating func bool(_ node: CELNode, of name: String) throws(CELProblem) -> CELCode {
@@ -96,7 +96,7 @@ struct CELCompiler {
     if let name = CELTypeName(rawValue: path.joined(separator: ".")) {
       return (.constant(.type(name)), .type)
     }
-    throw environment.unknown(path, at: node.place, locals.map(\.name))
+    throw environment.unknown(path, at: node.offset, locals.map(\.name))
   }
 
   /// Whether a path leads to a variable of the environment, or to a group of them.
@@ -125,7 +125,7 @@ struct CELCompiler {
   ) throws(CELProblem) -> Typed {
     if let path = target.path.map({ $0 + [name] }), isOfEnvironment(path) {
       guard let variable = environment.variable(path), variable.length == path.count else {
-        throw environment.unknown(path, at: node.place, locals.map(\.name))
+        throw environment.unknown(path, at: node.offset, locals.map(\.name))
       }
       used.insert(variable.index)
       return (.hasVariable(variable.index), .bool)
@@ -196,7 +196,7 @@ struct CELCompiler {
       }
     default:
       return (
-        code, try function.result(of: [left.type, right.type], isMethod: false, at: node.place)
+        code, try function.result(of: [left.type, right.type], isMethod: false, at: node.offset)
       )
     }
     if isPossible { return (code, .bool) }
@@ -230,8 +230,8 @@ struct CELCompiler {
     }
     let typed = try compile(arguments)
     let type = try function.result(
-      of: typed.map(\.type), isMethod: isMethod, at: node.place)
-    let code = try CELCode.folding(function, typed.map(\.code), part(node), at: node.place)
+      of: typed.map(\.type), isMethod: isMethod, at: node.offset)
+    let code = try CELCode.folding(function, typed.map(\.code), part(node), at: node.offset)
     return (code, type)
   }
 

@@ -133,7 +133,7 @@ extension CELFunction.Overload {
 extension CELFunction {
   /// Returns the type of a call's value; dyn if it depends on types that are not known yet.
   func result(
-    of arguments: [CELType], isMethod: Bool, at place: Int
+    of arguments: [CELType], isMethod: Bool, at offset: Int
   ) throws(CELProblem) -> CELType {
     let forms = overloads
     let fitting = forms.filter { $0.isMethod == isMethod && $0.accepts(arguments) }
@@ -142,7 +142,7 @@ extension CELFunction {
     }
     if forms.contains(where: { $0.isMethod != isMethod && $0.accepts(arguments) }) {
       throw CELProblem(
-        offset: place, found: isMethod ? "x.\(rawValue)()" : "\(rawValue)(x)",
+        offset: offset, found: isMethod ? "x.\(rawValue)()" : "\(rawValue)(x)",
         expected: isMethod ? "\(rawValue)(x)" : "x.\(rawValue)(…)")
     }
     // What may stand next to the first value, if it is one of the possible ones.
@@ -154,7 +154,7 @@ extension CELFunction {
     }
     let types = arguments.map(\.word).joined(separator: " and ")
     throw CELProblem(
-      offset: place, found: "\(rawValue) of \(types.isEmpty ? "nothing" : types)",
+      offset: offset, found: "\(rawValue) of \(types.isEmpty ? "nothing" : types)",
       expected: known.isEmpty ? "other values" : known.joined(separator: ", or "))
   }
 }

@@ -23,14 +23,14 @@ struct CELNode {
   /// The scalars of the expression that it consists of.
   let range: Range<Int>
   /// The scalar that a message points to: an operator, or the last name of a path.
-  let place: Int
+  let offset: Int
   /// How many levels of nodes it has.
   let depth: Int
 
-  init(_ kind: Kind, _ range: Range<Int>, at place: Int? = nil, in children: [CELNode] = []) {
+  init(_ kind: Kind, _ range: Range<Int>, at offset: Int? = nil, in children: [CELNode] = []) {
     self.kind = kind
     self.range = range
-    self.place = place ?? range.lowerBound
+    self.offset = offset ?? range.lowerBound
     depth = 1 + (children.map(\.depth).max() ?? 0)
   }
 

@@ -109,14 +109,14 @@ enum CELOperators {
       if let value = map.value(of: index) { return value }
       throw .missing
     case .list(let list):
-      let place: Int?
+      let listIndex: Int?
       switch index {
-      case .int(let number): place = Int(exactly: number)
-      case .uint(let number): place = Int(exactly: number)
-      case .double(let number): place = Int(exactly: number)
+      case .int(let number): listIndex = Int(exactly: number)
+      case .uint(let number): listIndex = Int(exactly: number)
+      case .double(let number): listIndex = Int(exactly: number)
       default: throw .noOverload("[]", [.list, index.typeName])
       }
-      if let value = place.flatMap(list.element) { return value }
+      if let value = listIndex.flatMap(list.element) { return value }
       throw .indexOutOfBounds
     default: throw .noOverload("[]", [target.typeName, index.typeName])
     }

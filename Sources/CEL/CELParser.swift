@@ -24,9 +24,9 @@ struct CELParser {
 
   /// Returns a node, unless it is nested too deep: evaluating it needs as many stack frames.
   private func node(
-    _ kind: CELNode.Kind, from start: Int, at place: Int? = nil, in children: [CELNode] = []
+    _ kind: CELNode.Kind, from start: Int, at offset: Int? = nil, in children: [CELNode] = []
   ) throws(CELProblem) -> CELNode {
-    let node = CELNode(kind, start..<max(start, tokens.end), at: place, in: children)
+    let node = CELNode(kind, start..<max(start, tokens.end), at: offset, in: children)
     if node.depth <= CELBudget.depth { return node }
     throw tooDeep(at: start)
   }
@@ -45,13 +45,13 @@ struct CELParser {
     if depth > CELBudget.depth { throw tooDeep(at: start) }
     let start = self.start
     let condition = try or()
-    let place = self.start
+    let offset = self.start
     guard tokens.take("?") else { return condition }
     let first = try or()
     try tokens.require(":")
     let second = try expression()
     return try node(
-      .conditional(condition, first, second), from: start, at: place,
+      .conditional(condition, first, second), from: start, at: offset,
       in: [condition, first, second])
   }
 
@@ -92,32 +92,32 @@ struct CELParser {
     let start = self.start
     var left = try binary(level + 1)
     while let function = operatorName.flatMap({ Self.operators[level - 1][$0] }) {
-      let place = self.start
+      let offset = self.start
       tokens.advance()
       let right = try binary(level + 1)
       left = try node(
-        .binary(function, left, right), from: start, at: place, in: [left, right])
+        .binary(function, left, right), from: start, at: offset, in: [left, right])
     }
     return left
   }
 
   private mutating func unary() throws(CELProblem) -> CELNode {
     for (sign, function) in [("!", CELFunction.not), ("-", .negate)] where kind == .sign(sign) {
-      var places: [Int] = []
+      var offsets: [Int] = []
       while kind == .sign(sign) {
-        places.append(self.start)
+        offsets.append(self.start)
         tokens.advance()
       }
       // The smallest integer has no positive counterpart: the sign belongs to the number.
       if sign == "-", let literal = negative() {
-        let place = places.removeLast()
+        let offset = offsets.removeLast()
         tokens.advance()
-        let number = try node(.literal(literal), from: place)
+        let number = try node(.literal(literal), from: offset)
         let operand = try member(after: number)
-        return try repeated(function, places, operand)
+        return try repeated(function, offsets, operand)
       }
       let operand = try member()
-      return try repeated(function, places, operand)
+      return try repeated(function, offsets, operand)
     }
     return try member()
   }
@@ -132,11 +132,11 @@ struct CELParser {
   }
 
   private func repeated(
-    _ function: CELFunction, _ places: [Int], _ operand: CELNode
+    _ function: CELFunction, _ offsets: [Int], _ operand: CELNode
   ) throws(CELProblem) -> CELNode {
     var result = operand
-    for place in places.reversed() {
-      result = try node(.unary(function, result), from: place, at: place, in: [result])
+    for offset in offsets.reversed() {
+      result = try node(.unary(function, result), from: offset, at: offset, in: [result])
     }
     return result
   }
@@ -153,12 +153,12 @@ struct CELParser {
     while true {
       let bracket = self.start
       if tokens.take(".") {
-        let place = self.start
+        let offset = self.start
         let name = try fieldName()
         if tokens.take("(") {
-          result = try method(name, of: result, from: start, at: place)
+          result = try method(name, of: result, from: start, at: offset)
         } else {
-          result = try node(.field(result, name), from: start, at: place, in: [result])
+          result = try node(.field(result, name), from: start, at: offset, in: [result])
         }
       } else if tokens.take("[") {
         let index = try expression()
@@ -180,7 +180,7 @@ struct CELParser {
   }
 
   private mutating func method(
-    _ name: String, of target: CELNode, from start: Int, at place: Int
+    _ name: String, of target: CELNode, from start: Int, at offset: Int
   ) throws(CELProblem) -> CELNode {
     let arguments = try list(until: ")")
     let children = [target] + arguments
@@ -192,10 +192,10 @@ struct CELParser {
       }
       return try node(
         .each(macro, over: target, variable: variable, Array(arguments.dropFirst())), from: start,
-        at: place, in: children)
+        at: offset, in: children)
     }
     return try node(
-      .call(name, isMethod: true, children), from: start, at: place, in: children)
+      .call(name, isMethod: true, children), from: start, at: offset, in: children)
   }
 
   private static func isMacro(_ macro: CELMacro, _ count: Int) -> Bool {
@@ -228,7 +228,7 @@ struct CELParser {
     if tokens.take("(") {
       let inner = try expression()
       try tokens.require(")")
-      return try node(inner.kind, from: start, at: inner.place, in: inner.children)
+      return try node(inner.kind, from: start, at: inner.offset, in: inner.children)
     }
     if tokens.take("[") {
       let elements = try list(until: "]")
@@ -280,7 +280,7 @@ struct CELParser {
           expected: "a field, such as has(ride.attributes.eta)")
       }
       return try node(
-        .hasField(target, field), from: start, at: arguments[0].place, in: [target])
+        .hasField(target, field), from: start, at: arguments[0].offset, in: [target])
     }
     return try node(.call(name, isMethod: false, arguments), from: start, in: arguments)
   }

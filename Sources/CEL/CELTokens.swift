@@ -1,6 +1,6 @@
 import Base
 
-/// The tokens of an expression, and the place up to which they were read.
+/// The tokens of an expression, and the index up to which they were read.
 struct CELTokens {
   private let text: [Unicode.Scalar]
   private let tokens: [CELToken]

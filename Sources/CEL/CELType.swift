@@ -126,27 +126,27 @@ package struct CELEnvironment: Sendable {
   /// Returns the problem of a path that leads to no variable.
   ///
   /// - Parameter locals: the variables of macros, which are names, too.
-  func unknown(_ path: [String], at place: Int, _ locals: [String]) -> CELProblem {
+  func unknown(_ path: [String], at offset: Int, _ locals: [String]) -> CELProblem {
     let name = path.last ?? ""
     let parent = Array(path.dropLast())
     let fields = names(in: path)
     if !fields.isEmpty {
       return CELProblem(
-        offset: place, found: "\(path.joined(separator: ".")) without a field",
+        offset: offset, found: "\(path.joined(separator: ".")) without a field",
         expected: "one of its fields: \(fields.joined(separator: ", "))")
     }
     let known = names(in: parent)
     if parent.isEmpty {
       let names = known + locals
       return CELProblem(
-        offset: place, found: "the unknown name \(name.quotedBrief)",
+        offset: offset, found: "the unknown name \(name.quotedBrief)",
         expected: names.isEmpty
           ? "a value" : "one of \(names.joined(separator: ", ")); a text has quotes",
         nearest: variables.first { $0.path.last == name }?.path.joined(separator: ".")
           ?? nearestWord(to: name, among: names))
     }
     return CELProblem(
-      offset: place,
+      offset: offset,
       found: "\(name.quotedBrief) is not a field of \(parent.joined(separator: "."))",
       expected: "one of \(known.joined(separator: ", "))",
       nearest: nearestWord(to: name, among: known))

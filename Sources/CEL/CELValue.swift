@@ -145,7 +145,7 @@ package enum CELMap: Sendable {
 /// The entries of a computed map, in the order in which they were written.
 package struct CELTable: Sendable {
   package private(set) var entries: [(key: CELValue, value: CELValue)] = []
-  private var places: [Key: Int] = [:]
+  private var indices: [Key: Int] = [:]
 
   package init() {}
 
@@ -153,14 +153,14 @@ package struct CELTable: Sendable {
   package mutating func add(_ key: CELValue, _ value: CELValue) throws(CELFault) {
     // A whole double finds an entry, but is no key of its own.
     if case .double = key { throw .badKey(.double) }
-    guard let place = Key(key) else { throw .badKey(key.typeName) }
-    guard places.updateValue(entries.count, forKey: place) == nil else { throw .repeatedKey }
+    guard let entryKey = Key(key) else { throw .badKey(key.typeName) }
+    guard indices.updateValue(entries.count, forKey: entryKey) == nil else { throw .repeatedKey }
     entries.append((key, value))
   }
 
   func value(of key: CELValue) -> CELValue? {
-    guard let key = Key(key), let place = places[key] else { return nil }
-    return entries[place].value
+    guard let key = Key(key), let index = indices[key] else { return nil }
+    return entries[index].value
   }
 
   /// A key by its value: numbers of different types are one key if they are equal.

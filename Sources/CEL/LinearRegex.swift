@@ -17,10 +17,10 @@ package struct LinearRegex: Sendable {
   enum Instruction: Sendable {
     /// Goes on if the next scalar is in the set.
     case scalar(ScalarSet)
-    /// Goes on at both places.
+    /// Goes on at both instructions.
     case split(Int, Int)
     case jump(Int)
-    /// Goes on if the place in the text is such a one.
+    /// Goes on if the position in the text is such a one.
     case require(Assertion)
     case match
   }
@@ -83,11 +83,11 @@ private struct Search {
       try steps.spend(1 + work / 16)
       work = 0
       following.removeAll(keepingCapacity: true)
-      for place in current {
-        guard case .scalar(let set) = program[place] else { continue }
+      for index in current {
+        guard case .scalar(let set) = program[index] else { continue }
         work += set.cost
         guard set.contains(text[position]) else { continue }
-        if reach(place + 1, at: position + 1, &following) { return true }
+        if reach(index + 1, at: position + 1, &following) { return true }
       }
       swap(&current, &following)
     }
@@ -97,17 +97,17 @@ private struct Search {
   /// Adds a state and all that it leads to without a scalar; returns whether one of them matches.
   private mutating func reach(_ start: Int, at position: Int, _ states: inout [Int]) -> Bool {
     var open = [start]
-    while let place = open.popLast() {
+    while let index = open.popLast() {
       work += 1
-      if reached[place] == position { continue }
-      reached[place] = position
-      switch program[place] {
+      if reached[index] == position { continue }
+      reached[index] = position
+      switch program[index] {
       case .match: return true
-      case .scalar: states.append(place)
+      case .scalar: states.append(index)
       case .jump(let target): open.append(target)
       case .split(let first, let second): open += [second, first]
       case .require(let assertion):
-        if holds(assertion, at: position) { open.append(place + 1) }
+        if holds(assertion, at: position) { open.append(index + 1) }
       }
     }
     return false

@@ -197,14 +197,14 @@ package enum LocalStackError: Error, Hashable, Sendable, CustomStringConvertible
   /// What happened, and what to do about it if that is known.
   package var description: String {
     switch self {
-    case .missingBinaries(let places):
-      "Postgres is not installed (no initdb in \(places.joined(separator: ", "))): "
+    case .missingBinaries(let paths):
+      "Postgres is not installed (no initdb in \(paths.joined(separator: ", "))): "
         + "install the Debian package `postgresql`"
-    case .missingPgBouncer(let places):
-      "PgBouncer is not installed (not in \(places.joined(separator: ", "))): "
+    case .missingPgBouncer(let paths):
+      "PgBouncer is not installed (not in \(paths.joined(separator: ", "))): "
         + "install the Debian package `pgbouncer`"
-    case .missingPatroni(let places):
-      "Patroni is not installed (no \(places.joined(separator: ", "))): "
+    case .missingPatroni(let paths):
+      "Patroni is not installed (no \(paths.joined(separator: ", "))): "
         + "install the Debian packages `patroni` and `python3-pysyncobj`"
     case .directory(let reason): "no directory for a private Postgres: \(reason)"
     case .failed(let program, let output): "\(program) failed: \(output)"

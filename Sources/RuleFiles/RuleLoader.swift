@@ -127,7 +127,7 @@ struct RuleLoader {
         if let rule = draft.rule {
           Self.add(rule, at: draft.name, to: &rules, file.diagnostics)
           EmitCircle.report(rule, at: draft.name, among: rules, file.diagnostics)
-          let contract = RuleContract(rule, file: file.diagnostics.file, places: draft.places)
+          let contract = RuleContract(rule, file: file.diagnostics.file, locations: draft.locations)
           if let contract { contracts.append(contract) }
         }
         guard let name = draft.name else { continue }

@@ -31,7 +31,7 @@ import Testing
     (String(repeating: "[", count: 60_000), "deep"),
     (String(repeating: #"{"a":"#, count: 10_000), "deep"),
   ])
-  func `what is no JSON object is refused, with the place`(text: String, complaint: String) {
+  func `what is no JSON object is refused, with the location`(text: String, complaint: String) {
     let error = #expect(throws: APIError.self) { try APIBody.members(of: Array(text.utf8)) }
     #expect(error?.code == .invalidJSON)
     #expect(error?.message.contains(complaint) == true, "\(error?.message ?? "")")

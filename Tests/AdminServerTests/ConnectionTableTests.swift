@@ -10,7 +10,7 @@ import Testing
 
   private var limits: ConnectionTable.Limits {
     .init(
-      places: 4, waitingPerNetwork: 3, busy: 2, busyPerNetwork: 1, request: .seconds(10),
+      connections: 4, waitingPerNetwork: 3, busy: 2, busyPerNetwork: 1, request: .seconds(10),
       nextRequest: .seconds(30), answer: .seconds(60))
   }
 
@@ -42,7 +42,7 @@ import Testing
     #expect(table.open(6, from: one, now: start) == [3], "1 is ending already")
   }
 
-  @Test func `where all places are taken, who holds the most gives one up`() {
+  @Test func `where all connections are taken, who holds the most gives one up`() {
     let table = Asked(limits)
     for id in 1...3 { _ = table.open(id, from: one, now: start) }
     _ = table.open(4, from: other, now: start)

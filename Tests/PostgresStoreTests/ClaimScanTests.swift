@@ -72,14 +72,16 @@ import Testing
     #expect(ids(try await claim(2)) == ["r1"])
   }
 
-  @Test func `a settlement finds rows that moved, and none by the place of another`() async throws {
+  @Test func `a settlement finds rows that moved, and none by the ctid of another`() async throws {
     try await emit(1...6)
     var rides = try await claim(6).rides.sorted { $0.claim.rideID < $1.claim.rideID }
-    #expect(rides.allSatisfy { $0.claim.row != nil })
-    (rides[0].claim.row, rides[1].claim.row) = (rides[1].claim.row, rides[0].claim.row)
-    rides[2].claim.row = "(4000000,7)"
-    rides[3].claim.row = nil
-    // The fifth row moves, and the sixth is claimed by another node at the same place.
+    #expect(rides.allSatisfy { $0.claim.rowLocation != nil })
+    (rides[0].claim.rowLocation, rides[1].claim.rowLocation) = (
+      rides[1].claim.rowLocation, rides[0].claim.rowLocation
+    )
+    rides[2].claim.rowLocation = "(4000000,7)"
+    rides[3].claim.rowLocation = nil
+    // The fifth row moves, and the sixth is claimed by another node at the same location.
     try await session.script(
       """
       update ridepulse.agenda set leased_until = leased_until + interval '1 s' where ride_id = 'r5';
@@ -87,7 +89,7 @@ import Testing
       """)
     let moved = try #require(
       try await session.value("select ctid from ridepulse.agenda where ride_id = 'r6'"))
-    rides[5].claim.row = moved
+    rides[5].claim.rowLocation = moved
     let result = try await store.settle(rides.map(settlement))
     #expect(result.lost.map(\.rideID) == ["r6"] && result.locked.isEmpty)
     #expect(
@@ -207,7 +209,7 @@ import Testing
     #expect(modes[1].string(0, 0) == "force_generic_plan")
   }
 
-  @Test func `the plan of a settlement goes to the rows' places, even if made for a small table`()
+  @Test func `the plan of a settlement goes to the rows' ctids, even if made for a small table`()
     async throws
   {
     let plan = try await genericPlan(

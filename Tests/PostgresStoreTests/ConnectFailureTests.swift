@@ -4,40 +4,40 @@ import Testing
 
 /// Tests which refusals of a connection another attempt cannot change.
 @Suite("Failed attempts to connect") struct ConnectFailureTests {
-  private static let place = "connection to server at \"db\" (10.0.0.1), port 5432 failed: "
+  private static let prefix = "connection to server at \"db\" (10.0.0.1), port 5432 failed: "
 
   static let messages: [(message: String, needsPassword: Bool, isFinal: Bool, shown: String)] = [
     (
-      place + "FATAL:  28P01: password authentication failed for user \"x\"\n"
+      prefix + "FATAL:  28P01: password authentication failed for user \"x\"\n"
         + "LOCATION:  auth_failed, auth.c:339\n", false, true,
-      place + "FATAL:  password authentication failed for user \"x\""
+      prefix + "FATAL:  password authentication failed for user \"x\""
     ),
     (
-      place + "FATAL:  3D000: database \"x\" does not exist\n", false, true,
-      place + "FATAL:  database \"x\" does not exist"
+      prefix + "FATAL:  3D000: database \"x\" does not exist\n", false, true,
+      prefix + "FATAL:  database \"x\" does not exist"
     ),
     (
-      place + "FATAL:  57P03: the database system is starting up\nLOCATION:  x, y.c:1\n", false,
-      false, place + "FATAL:  the database system is starting up"
+      prefix + "FATAL:  57P03: the database system is starting up\nLOCATION:  x, y.c:1\n", false,
+      false, prefix + "FATAL:  the database system is starting up"
     ),
     (
-      place + "SCHWERWIEGEND:  53300: zu viele Verbindungen\n", false, false,
-      place + "SCHWERWIEGEND:  zu viele Verbindungen"
+      prefix + "SCHWERWIEGEND:  53300: zu viele Verbindungen\n", false, false,
+      prefix + "SCHWERWIEGEND:  zu viele Verbindungen"
     ),
-    (place + "Connection refused\n", false, false, place + "Connection refused"),
+    (prefix + "Connection refused\n", false, false, prefix + "Connection refused"),
     (
-      place + "fe_sendauth: no password supplied\n", true, true,
-      place + "fe_sendauth: no password supplied"
+      prefix + "fe_sendauth: no password supplied\n", true, true,
+      prefix + "fe_sendauth: no password supplied"
     ),
     // The first host is down, and the second one knows the password.
     (
-      place + "Connection refused\n" + place + "FATAL:  28000: no entry\n", false, true,
-      place + "Connection refused\n" + place + "FATAL:  no entry"
+      prefix + "Connection refused\n" + prefix + "FATAL:  28000: no entry\n", false, true,
+      prefix + "Connection refused\n" + prefix + "FATAL:  no entry"
     ),
     // A wrong password on a host that libpq did not stop at.
     (
-      place + "FATAL:  28P01: wrong\n" + place + "FATAL:  57P03: shutting down\n", false, false,
-      place + "FATAL:  wrong\n" + place + "FATAL:  shutting down"
+      prefix + "FATAL:  28P01: wrong\n" + prefix + "FATAL:  57P03: shutting down\n", false, false,
+      prefix + "FATAL:  wrong\n" + prefix + "FATAL:  shutting down"
     ),
   ]
 

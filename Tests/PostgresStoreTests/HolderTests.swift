@@ -120,7 +120,7 @@ import Testing
   @Test func `R107: a ride that was claimed before a failover is decided again`() async throws {
     let store = try store()
     var ride = try await claim(by: store)
-    ride.claim.place?.timeline += 1
+    ride.claim.databaseIdentity?.timeline += 1
     var over = settlement(ride)
     over.settlement.isOver = true
     over.settlement.nextDue = nil
@@ -150,7 +150,7 @@ import Testing
     let store = try store()
     let ride = try await claim(by: store)
     var old = ride
-    old.claim.place?.timeline += 1
+    old.claim.databaseIdentity?.timeline += 1
     _ = try await store.settle([settlement(old, gone: 4711)])
     #expect(try await session.value("select count(*) from ridepulse.token_outcomes") == "0")
     // Settled above: the answer about the token counts even so, on the same timeline.

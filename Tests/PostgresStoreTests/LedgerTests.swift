@@ -51,7 +51,7 @@ import Testing
     return Int(count ?? "") ?? 0
   }
 
-  private func place(of ride: String) async throws -> String? {
+  private func partition(of ride: String) async throws -> String? {
     try await session.value(
       "select tableoid::regclass::text from ridepulse.ledger where ride_id = $1", [ride])
   }
@@ -85,9 +85,9 @@ import Testing
     #expect(try await days() == 10)
     try await session.script("drop table ridepulse.\(try await day(-7))")
     try await session.script(row(-7))
-    #expect(try await place(of: "r-7") == "ridepulse.ledger_default")
+    #expect(try await partition(of: "r-7") == "ridepulse.ledger_default")
     #expect(try await partitions.rotate() == [.init(action: "made", object: try await day(-7))])
-    #expect(try await place(of: "r-7") == "ridepulse.\(try await day(-7))")
+    #expect(try await partition(of: "r-7") == "ridepulse.\(try await day(-7))")
     // Current rows in the default partition prevent the creation of today's partition.
     try await session.script("drop table ridepulse.\(try await day(0)); \(row(0))")
     #expect(
@@ -95,7 +95,7 @@ import Testing
         .init(
           action: "not made, ledger_default has rows of it:", object: try await day(0))
       ])
-    #expect(try await place(of: "r0") == "ridepulse.ledger_default")
+    #expect(try await partition(of: "r0") == "ridepulse.ledger_default")
   }
 
   @Test func `R41: a settlement of any time has a place, and its next attempt finds it`()
@@ -185,7 +185,7 @@ import Testing
         """),
     ])
     #expect(results[2].string(0, 0) == (try await day(0)))
-    #expect(try await place(of: "r1") == "ridepulse.\(try await day(0))")
+    #expect(try await partition(of: "r1") == "ridepulse.\(try await day(0))")
   }
 
   @Test func `R41: tending waits for nobody, and nobody for it`() async throws {

@@ -107,21 +107,21 @@ import Testing
     var healthCheck = NotifyHealthCheck()
     func moment(_ second: Int) -> NotifyHealthCheck.Instant { Self.start + .seconds(second) }
     for (index, step) in steps.enumerated() {
-      let place: Comment = "\(rule): step \(index)"
+      let comment: Comment = "\(rule): step \(index)"
       switch step {
       case .take(let second, let number):
-        #expect(healthCheck.take(now: moment(second)) == number, place)
+        #expect(healthCheck.take(now: moment(second)) == number, comment)
       case .sent(let number, let second): healthCheck.sent(number, now: moment(second))
       case .withheld(let number, let second, let news):
-        #expect(healthCheck.withheld(number, now: moment(second)) == news, place)
+        #expect(healthCheck.withheld(number, now: moment(second)) == news, comment)
       case .returned(let number, let second, let news):
-        #expect(healthCheck.returned(number, now: moment(second)) == news, place)
+        #expect(healthCheck.returned(number, now: moment(second)) == news, comment)
       case .timeIsUp(let number, let isOverdue):
-        #expect(healthCheck.isOverdue(number) == isOverdue, place)
-      case .explained(let news): #expect(healthCheck.explained() == news, place)
+        #expect(healthCheck.isOverdue(number) == isOverdue, comment)
+      case .explained(let news): #expect(healthCheck.explained() == news, comment)
       case .connected: healthCheck.connected()
       case .disconnected: healthCheck.disconnected()
-      case .isHealthy(let health): #expect(healthCheck.isHealthy == health, place)
+      case .isHealthy(let health): #expect(healthCheck.isHealthy == health, comment)
       }
     }
   }

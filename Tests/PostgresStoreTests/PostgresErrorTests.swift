@@ -19,7 +19,7 @@ import Testing
     ("two of them", "password=S3cret and postgres://me:S3cret@host/db"),
     ("over lines", "one\npassword=S3cret\ntwo"),
   ])
-  func `a password is hidden`(place: String, text: String) {
+  func `a password is hidden`(form: String, text: String) {
     for kind in [
       .unreachable(reason: text), .connectionLost(sent: true, reason: text),
       .invalidConninfo(reason: text), .protocol(reason: text),

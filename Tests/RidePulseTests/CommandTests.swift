@@ -110,7 +110,7 @@ import TestSupport
     #expect(try Command.ridepulse(["help", command]).output == result.output)
   }
 
-  @Test func `check reports problems with status 2, one line and place each`() throws {
+  @Test func `check reports problems with status 2, one line and location each`() throws {
     let directory = "/tmp/ridepulse-check-\(UUID().uuidString)"
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true)

@@ -90,47 +90,47 @@ import Testing
 }
 
 /// Tests of which session of the pool some work uses, and when an unused one is closed.
-@Suite struct SessionPlacesTests {
+@Suite struct SessionAllocatorTests {
   @Test func `Work that nothing else waits for shares the first session`() {
-    var places = SessionPlaces()
+    var allocator = SessionAllocator()
     let start = ContinuousClock.now
-    for work in [SessionPlaces.Work.call, .long, .short] {
-      let place = places.enter(work)
-      #expect(place == 0)
-      places.leave(place, work, now: start)
+    for work in [SessionAllocator.Work.call, .long, .short] {
+      let index = allocator.enter(work)
+      #expect(index == 0)
+      allocator.leave(index, work, now: start)
     }
   }
 
   @Test func `Calls that wait leave a session to long work, and both leave one to short work`() {
-    var places = SessionPlaces()
-    #expect((0..<8).map { _ in places.enter(.call) } == [0, 1, 2, 3, 0, 1, 2, 3])
-    #expect((0..<2).map { _ in places.enter(.long) } == [4, 0])
-    #expect((0..<3).map { _ in places.enter(.short) } == [5, 5, 1])
+    var allocator = SessionAllocator()
+    #expect((0..<8).map { _ in allocator.enter(.call) } == [0, 1, 2, 3, 0, 1, 2, 3])
+    #expect((0..<2).map { _ in allocator.enter(.long) } == [4, 0])
+    #expect((0..<3).map { _ in allocator.enter(.short) } == [5, 5, 1])
   }
 
   @Test func `Nothing waits for a backfill while another session is open`() {
-    var places = SessionPlaces()
-    #expect(places.enter(.long) == 0)
-    #expect((0..<4).map { _ in places.enter(.call) } == [1, 2, 3, 1])
-    #expect(places.enter(.long) == 4)
-    #expect((0..<2).map { _ in places.enter(.short) } == [5, 2])
-    places.leave(0, .long, now: .now)
-    #expect(places.enter(.call) == 0, "the session without long work and users")
+    var allocator = SessionAllocator()
+    #expect(allocator.enter(.long) == 0)
+    #expect((0..<4).map { _ in allocator.enter(.call) } == [1, 2, 3, 1])
+    #expect(allocator.enter(.long) == 4)
+    #expect((0..<2).map { _ in allocator.enter(.short) } == [5, 2])
+    allocator.leave(0, .long, now: .now)
+    #expect(allocator.enter(.call) == 0, "the session without long work and users")
   }
 
   @Test func `A session without users is closed after the limit, and one that is used is not`() {
-    var places = SessionPlaces()
+    var allocator = SessionAllocator()
     let start = ContinuousClock.now
-    let limit = SessionPlaces.idleLimit
-    let (first, second) = (places.enter(.short), places.enter(.short))
-    #expect(places.nextClose == nil)
-    places.leave(second, .short, now: start)
-    #expect(places.nextClose == start + limit)
-    #expect(places.close(now: start + limit - .seconds(1)) == [])
-    #expect(places.close(now: start + limit) == [second])
-    #expect(places.nextClose == nil && places.close(now: start + limit * 9) == [])
-    places.leave(first, .short, now: start + limit)
-    #expect(places.enter(.short) == first)
-    #expect(places.close(now: start + limit * 9) == [])
+    let limit = SessionAllocator.idleLimit
+    let (first, second) = (allocator.enter(.short), allocator.enter(.short))
+    #expect(allocator.nextClose == nil)
+    allocator.leave(second, .short, now: start)
+    #expect(allocator.nextClose == start + limit)
+    #expect(allocator.close(now: start + limit - .seconds(1)) == [])
+    #expect(allocator.close(now: start + limit) == [second])
+    #expect(allocator.nextClose == nil && allocator.close(now: start + limit * 9) == [])
+    allocator.leave(first, .short, now: start + limit)
+    #expect(allocator.enter(.short) == first)
+    #expect(allocator.close(now: start + limit * 9) == [])
   }
 }

@@ -66,7 +66,7 @@ import Testing
     #expect(wrong.status == 2 && wrong.output.contains("1 problem,"), "\(wrong)")
   }
 
-  @Test func `R95: each problem has its place in both files, and the exit status is 2`() throws {
+  @Test func `R95: each problem has its location in both files, and the exit status is 2`() throws {
     let source = Self.source.replacing("var plate: String", with: "var plate: Int")
       .replacing(", done }", with: " }").replacing("var eta: Int?", with: "var eta: Date?")
     let result = try Self.check(source)

@@ -45,7 +45,7 @@ import TestSupport
   }
 
   @Test(arguments: mistakes.indices)
-  func `R106: a mistake on the command line has its place and status 64`(index: Int) throws {
+  func `R106: a mistake on the command line has its location and status 64`(index: Int) throws {
     let (words, payload, expected) = Self.mistakes[index]
     let result = try Tool.run(
       try Command.ridepulse, words, environment: ["DATABASE_URL": "host=/nowhere"],

@@ -124,16 +124,16 @@ import TestSupport
           for (value, isGood) in Self.values(field.kind) {
             tried += 1
             let arguments = good.merging([field.name: value]) { $1 }
-            let place = "\(function) \(field.name) \(value.debugDescription)"
+            let label = "\(function) \(field.name) \(value.debugDescription)"
             let refusal = await sqlError(stage.session, function, arguments)
-            #expect((httpError(call, arguments) == nil) == isGood, "HTTP: \(place)")
+            #expect((httpError(call, arguments) == nil) == isGood, "HTTP: \(label)")
             let isGoodInSQL = isGood || value.isEmpty && Self.emptyInSQL.contains(field.name)
-            #expect((refusal == nil) == isGoodInSQL, "SQL: \(place)")
+            #expect((refusal == nil) == isGoodInSQL, "SQL: \(label)")
             if let refusal {
-              #expect(refusal.server?.sqlState == "22023", "\(place): \(refusal)")
-              #expect(refusal.server?.message.contains(field.name) == true, "\(place): \(refusal)")
-              #expect(refusal.server?.hint?.isEmpty == false, "\(place): \(refusal)")
-              #expect(refusal.server?.constraint == nil, "\(place): \(refusal)")
+              #expect(refusal.server?.sqlState == "22023", "\(label): \(refusal)")
+              #expect(refusal.server?.message.contains(field.name) == true, "\(label): \(refusal)")
+              #expect(refusal.server?.hint?.isEmpty == false, "\(label): \(refusal)")
+              #expect(refusal.server?.constraint == nil, "\(label): \(refusal)")
             }
           }
         }

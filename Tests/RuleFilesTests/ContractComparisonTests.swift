@@ -22,8 +22,8 @@ import Testing
     let sources = SwiftSources(files.map { (name: $0.0, bytes: $0.1) })
     if !sources.problems.isEmpty { return sources.problems.map(\.description) }
     let comparison = ContractComparison(
-      contract, rule: "r.yaml:7", places: { $0.last == "x" ? "r.yaml:9" : nil }, states: states,
-      startsByPush: true, with: sources)
+      contract, rule: "r.yaml:7", fileLocation: { $0.last == "x" ? "r.yaml:9" : nil },
+      states: states, startsByPush: true, with: sources)
     return comparison.findings.map(\.description)
   }
 

@@ -237,7 +237,9 @@ import Testing
     ),
     ("A: {", "l:2:1: the end of the file in the middle of a mapping"),
   ])
-  func `R97: a lock that can't be read is a problem with its place`(text: String, problem: String) {
+  func `R97: a lock that can't be read is a problem with its location`(
+    text: String, problem: String
+  ) {
     let error = #expect(throws: RuleProblems.self) {
       try ContractLock(Array(text.utf8), file: "l")
     }

@@ -21,8 +21,8 @@ import Testing
   @Test func eachTableOfKeysHasOnePlace() throws {
     let text = try Self.pages.map(Self.text).joined()
     for form in KeyDocs.forms {
-      let places = text.components(separatedBy: KeyDocs.start(of: form)).count - 1
-      #expect(places == 1, "keys of \(form.subject)")
+      let count = text.components(separatedBy: KeyDocs.start(of: form)).count - 1
+      #expect(count == 1, "keys of \(form.subject)")
     }
   }
 

@@ -105,7 +105,7 @@ import Testing
     ("given: { ride: { time_zone: Berlin } }\nwhen: []", "expected a name of the tz database"),
   ]
 
-  @Test(arguments: mistakes.indices) func `A mistake has its place and what is expected`(
+  @Test(arguments: mistakes.indices) func `A mistake has its location and what is expected`(
     index: Int
   ) {
     let (yaml, message) = Self.mistakes[index]

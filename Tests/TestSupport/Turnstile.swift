@@ -1,13 +1,13 @@
 /// Limits concurrency: tests with processes of their own would starve each other.
 package actor Turnstile {
-  private var places: Int
+  private var free: Int
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
-  package init(places: Int) {
-    self.places = places
+  package init(capacity: Int) {
+    free = capacity
   }
 
-  /// Runs `body` once a place is free.
+  /// Runs `body` once a slot is free.
   package nonisolated func pass<Value>(_ body: () async throws -> Value) async throws -> Value {
     await enter()
     do {
@@ -21,8 +21,8 @@ package actor Turnstile {
   }
 
   private func enter() async {
-    if places > 0 {
-      places -= 1
+    if free > 0 {
+      free -= 1
     } else {
       await withCheckedContinuation { waiting.append($0) }
     }
@@ -30,7 +30,7 @@ package actor Turnstile {
 
   private func leave() {
     if waiting.isEmpty {
-      places += 1
+      free += 1
     } else {
       waiting.removeFirst().resume()
     }

@@ -66,25 +66,25 @@ final class HeaderBlock {
     return unsafe copy
   }
 
-  private func set(_ place: Int, _ value: UnsafeMutableBufferPointer<UInt8>) {
-    unsafe fields[place].value = value.baseAddress
-    unsafe fields[place].valuelen = value.count
+  private func set(_ index: Int, _ value: UnsafeMutableBufferPointer<UInt8>) {
+    unsafe fields[index].value = value.baseAddress
+    unsafe fields[index].valuelen = value.count
   }
 
   private func name(
-    _ place: Int, _ name: StaticString, constant: StaticString? = nil, isIndexed: Bool = true
+    _ index: Int, _ name: StaticString, constant: StaticString? = nil, isIndexed: Bool = true
   ) {
     var flags = NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue
     if !isIndexed { flags |= NGHTTP2_NV_FLAG_NO_INDEX.rawValue }
     // nghttp2 only reads them; the pointers are mutable because the C type has no const.
-    unsafe fields[place].name = UnsafeMutablePointer(mutating: name.utf8Start)
-    unsafe fields[place].namelen = name.utf8CodeUnitCount
+    unsafe fields[index].name = UnsafeMutablePointer(mutating: name.utf8Start)
+    unsafe fields[index].namelen = name.utf8CodeUnitCount
     if let constant {
       flags |= NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue
-      unsafe fields[place].value = UnsafeMutablePointer(mutating: constant.utf8Start)
-      unsafe fields[place].valuelen = constant.utf8CodeUnitCount
+      unsafe fields[index].value = UnsafeMutablePointer(mutating: constant.utf8Start)
+      unsafe fields[index].valuelen = constant.utf8CodeUnitCount
     }
-    unsafe fields[place].flags = UInt8(truncatingIfNeeded: flags)
+    unsafe fields[index].flags = UInt8(truncatingIfNeeded: flags)
   }
 
   /// Calls the closure with the headers of one push, which are valid only within the closure.

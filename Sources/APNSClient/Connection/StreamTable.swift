@@ -22,7 +22,7 @@ struct StreamTable<Push> {
     }
   }
 
-  /// The place of a slot's stream in the list, apart from the stream itself: it is compared and
+  /// The position of a slot's stream in the list, apart from the stream itself: it is compared and
   /// changed for each push, and reading it counts no references.
   private struct Link {
     /// Nil if the slot is free.

@@ -127,7 +127,7 @@ extension QueuedRequest: Equatable, Comparable where Push: PrioritizedPush {
 struct QueuedRequest<Push> {
   let push: Push
 
-  /// Its place among all pushes of the pool; a push that is sent again keeps it.
+  /// Its position among all pushes of the pool; a push that is sent again keeps it.
   let order: UInt64
 
   /// When it must have been reported.

@@ -116,8 +116,8 @@ extension ChannelRegistry {
     let json = try FormatReader.json(text)
     for (app, channels) in json.object ?? [:] {
       for (id, entry) in channels.object ?? [:] {
-        let place = "\(app).\(id)"
-        let reader = try FormatReader(entry, at: place, keys: ["policy", "deleted"])
+        let path = "\(app).\(id)"
+        let reader = try FormatReader(entry, at: path, keys: ["policy", "deleted"])
         guard let policy = try reader.integer("policy", in: 0...1) else {
           throw reader.error("policy", "0 or 1")
         }

@@ -1,4 +1,4 @@
-/// Parses faults from JSON; an error contains the place, the value found and the form expected.
+/// Parses faults from JSON; an error contains the path, the value found and the form expected.
 enum FaultReader {
   /// Parses a list of faults, or `{"faults": [list]}`.
   static func read(_ json: JSON) throws(FormatError) -> [Fault] {
@@ -20,21 +20,21 @@ enum FaultReader {
     try read(FormatReader.json(text))
   }
 
-  private static func fault(_ json: JSON, at place: String) throws(FormatError) -> Fault {
-    let reader = try FormatReader(json, at: place, keys: ["match", "action", "times"])
+  private static func fault(_ json: JSON, at path: String) throws(FormatError) -> Fault {
+    let reader = try FormatReader(json, at: path, keys: ["match", "action", "times"])
     guard let action = reader.members["action"] else { throw reader.error("action", "an action") }
-    let (delay, act) = try self.action(action, at: place + ".action")
+    let (delay, act) = try self.action(action, at: path + ".action")
     return Fault(
-      match: try match(reader.members["match"] ?? .object([:]), at: place + ".match"),
+      match: try match(reader.members["match"] ?? .object([:]), at: path + ".match"),
       delayMilliseconds: delay, action: act,
       times: try reader.integer("times", in: 1...Int.max), definition: json)
   }
 
-  private static func match(_ json: JSON, at place: String) throws(FormatError) -> FaultMatch {
+  private static func match(_ json: JSON, at path: String) throws(FormatError) -> FaultMatch {
     let keys: Set = [
       "token", "token_prefix", "topic", "connection", "call", "channel", "every", "first",
     ]
-    let reader = try FormatReader(json, at: place, keys: keys)
+    let reader = try FormatReader(json, at: path, keys: keys)
     let call = try reader.string("call")
     let calls = ["push"] + ChannelCall.Kind.allCases.map(\.rawValue)
     guard call.map(calls.contains) ?? true else {
@@ -55,18 +55,18 @@ enum FaultReader {
   ]
 
   private static func action(
-    _ json: JSON, at place: String
+    _ json: JSON, at path: String
   ) throws(FormatError) -> (delay: Int, FaultAction) {
-    let reader = try FormatReader(json, at: place, keys: actions.union(["delay_ms"]))
+    let reader = try FormatReader(json, at: path, keys: actions.union(["delay_ms"]))
     let delay = try reader.integer("delay_ms", in: 0...3_600_000)
     let named = reader.members.keys.filter { $0 != "delay_ms" }.sorted()
     guard named.count < 2 else {
       throw FormatError(
-        place: place, found: named.joined(separator: " and "), expected: "one action")
+        path: path, found: named.joined(separator: " and "), expected: "one action")
     }
     if let name = named.first { return (delay ?? 0, try action(name, reader)) }
     guard let delay else {
-      throw FormatError(place: place, found: json.description, expected: "an action")
+      throw FormatError(path: path, found: json.description, expected: "an action")
     }
     return (delay, .proceed)
   }
@@ -75,13 +75,13 @@ enum FaultReader {
     _ name: String, _ reader: FormatReader
   ) throws(FormatError) -> FaultAction {
     switch name {
-    case "answer": return .answer(try answer(reader.members[name] ?? .null, at: reader.place))
+    case "answer": return .answer(try answer(reader.members[name] ?? .null, at: reader.path))
     case "reset":
       guard let code = ErrorCode(name: try reader.requiredString(name)) else {
         throw reader.error(name, "one of " + ErrorCode.allCases.map(\.name).joined(separator: ", "))
       }
       return .reset(code)
-    case "goaway": return try goAway(reader.members[name] ?? .null, at: reader.place)
+    case "goaway": return try goAway(reader.members[name] ?? .null, at: reader.path)
     case "max_streams":
       return .maximumStreams(try reader.integer(name, in: 0...100_000) ?? 0)
     default:
@@ -90,9 +90,9 @@ enum FaultReader {
     }
   }
 
-  private static func answer(_ json: JSON, at place: String) throws(FormatError) -> FaultAnswer {
+  private static func answer(_ json: JSON, at path: String) throws(FormatError) -> FaultAnswer {
     let keys: Set = ["status", "reason", "timestamp", "retry_after", "body"]
-    let reader = try FormatReader(json, at: place + ".answer", keys: keys)
+    let reader = try FormatReader(json, at: path + ".answer", keys: keys)
     guard let status = try reader.integer("status", in: 200...599) else {
       throw reader.error("status", "an integer from 200 to 599")
     }
@@ -102,8 +102,8 @@ enum FaultReader {
       retryAfterSeconds: try reader.integer("retry_after"), body: try reader.string("body"))
   }
 
-  private static func goAway(_ json: JSON, at place: String) throws(FormatError) -> FaultAction {
-    let reader = try FormatReader(json, at: place + ".goaway", keys: ["last_stream", "reason"])
+  private static func goAway(_ json: JSON, at path: String) throws(FormatError) -> FaultAction {
+    let reader = try FormatReader(json, at: path + ".goaway", keys: ["last_stream", "reason"])
     let reason = try reader.string("reason") ?? "Shutdown"
     switch reader.members["last_stream"] {
     case .none, .string("this"): return .goAway(.this, reason: reason)

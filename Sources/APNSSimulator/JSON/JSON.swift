@@ -116,32 +116,32 @@ extension [UInt8] {
   static let hexDigits: [UInt8] = Array("0123456789abcdef".utf8)
 }
 
-/// JSON of a wrong form: the place, the value found and the form expected.
+/// JSON of a wrong form: the path, the value found and the form expected.
 struct FormatError: Error, Equatable, CustomStringConvertible {
-  var place = ""
+  var path = ""
   let found: String
   let expected: String
 
   var description: String {
-    (place.isEmpty ? "" : "\(place): ") + "found \(found), expected \(expected)"
+    (path.isEmpty ? "" : "\(path): ") + "found \(found), expected \(expected)"
   }
 }
 
 /// Reads a JSON object with a fixed set of keys, and reports unknown ones.
 struct FormatReader {
   let members: [String: JSON]
-  let place: String
+  let path: String
 
-  init(_ json: JSON, at place: String, keys: Set<String>) throws(FormatError) {
+  init(_ json: JSON, at path: String, keys: Set<String>) throws(FormatError) {
     guard let members = json.object else {
-      throw FormatError(place: place, found: json.description, expected: "an object")
+      throw FormatError(path: path, found: json.description, expected: "an object")
     }
     if let unknown = members.keys.sorted().first(where: { !keys.contains($0) }) {
       let expected = "one of " + keys.sorted().joined(separator: ", ")
-      throw FormatError(place: place, found: "key \"\(unknown)\"", expected: expected)
+      throw FormatError(path: path, found: "key \"\(unknown)\"", expected: expected)
     }
     self.members = members
-    self.place = place
+    self.path = path
   }
 
   static func json(_ text: [UInt8]) throws(FormatError) -> JSON {
@@ -154,7 +154,7 @@ struct FormatReader {
 
   func error(_ key: String, _ expected: String) -> FormatError {
     let found = members[key]?.description ?? "nothing"
-    return FormatError(place: "\(place).\(key)", found: found, expected: expected)
+    return FormatError(path: "\(path).\(key)", found: found, expected: expected)
   }
 
   func string(_ key: String) throws(FormatError) -> String? {

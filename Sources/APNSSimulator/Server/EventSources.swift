@@ -54,10 +54,10 @@ import Glibc
   let port: UInt16
 
   init(port: UInt16) throws(FileError) {
-    let place = "127.0.0.1:\(port)"
+    let endpoint = "127.0.0.1:\(port)"
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     socket = Glibc.socket(AF_INET, kind, 0)
-    guard socket >= 0 else { throw FileError("socket", place) }
+    guard socket >= 0 else { throw FileError("socket", endpoint) }
     var one: Int32 = 1
     unsafe setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, 4)
     var address = sockaddr_in()
@@ -73,7 +73,7 @@ import Glibc
       }
     }
     guard status else {
-      let error = FileError("listen", place)
+      let error = FileError("listen", endpoint)
       close(socket)
       throw error
     }

@@ -46,7 +46,7 @@ struct Delivery: Equatable {
 ///
 /// APNs stores one notification per bundle ID for a device ("Sending notification requests to
 /// APNs"), mostly the latest; here it is always the latest. A token belongs to one app on one
-/// device, so there is one place for each token.
+/// device, so there is one entry for each token.
 struct OfflineDevices {
   /// APNs stores a push without `apns-expiration` for at most 30 days.
   private static let longestStorageSeconds = 30 * 86_400

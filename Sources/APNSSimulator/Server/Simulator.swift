@@ -237,7 +237,7 @@ final class Simulator {
     else { throw UnknownCall() }
     guard RequestRules.isDeviceToken(parts[2]) else {
       throw FormatError(
-        place: "the path", found: "token \"\(parts[2])\"",
+        path: "the path", found: "token \"\(parts[2])\"",
         expected: "64 to 512 hex digits, an even number")
     }
     let token = parts[2].lowercased()

@@ -94,7 +94,7 @@ enum File {
       return try body(content)
     } catch let error as FormatError {
       throw FormatError(
-        place: path + (error.place.isEmpty ? "" : ": \(error.place)"), found: error.found,
+        path: path + (error.path.isEmpty ? "" : ": \(error.path)"), found: error.found,
         expected: error.expected)
     }
   }

@@ -33,7 +33,7 @@ package enum APIBody {
       value = try JSONParser.parse(body, depthLimit: depthLimit)
     } catch {
       throw APIError(
-        .invalidJSON, "the body is not JSON at \(error.place(in: body)): \(error.what)")
+        .invalidJSON, "the body is not JSON at \(error.location(in: body)): \(error.what)")
     }
     guard case .object(let members) = value else {
       throw APIError(.invalidJSON, "the body is JSON, but not an object; send {…}")

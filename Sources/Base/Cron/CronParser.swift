@@ -96,11 +96,11 @@ struct CronParser {
     let step = pieces.count > 1 ? pieces[1] : nil
     let range = try range(pieces[0], at: offset, field, isOpen: step != nil)
     guard let step else { return Self.bits(range, by: 1) }
-    let place = offset + pieces[0].unicodeScalars.count + 1
+    let stepOffset = offset + pieces[0].unicodeScalars.count + 1
     let most = field.range.upperBound - field.range.lowerBound + 1
     guard let number = Self.number(step), (1...most).contains(number) else {
       throw CronError(
-        offset: place, found: Self.quoted(step), expected: "a step from 1 to \(most)")
+        offset: stepOffset, found: Self.quoted(step), expected: "a step from 1 to \(most)")
     }
     return Self.bits(range, by: number)
   }
@@ -113,8 +113,8 @@ struct CronParser {
     let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
     let low = try value(ends[0], at: offset, field)
     guard ends.count > 1 else { return low...(isOpen ? last : low) }
-    let place = offset + ends[0].unicodeScalars.count + 1
-    var high = try value(ends[1], at: place, field)
+    let highOffset = offset + ends[0].unicodeScalars.count + 1
+    var high = try value(ends[1], at: highOffset, field)
     // FRI-SUN ends with the last day of the week, as 5-7 does; 5-0 is a backward range.
     if field.range == 0...7, low > 0, high == 0, Self.number(ends[1]) == nil { high = 7 }
     guard low <= high else {
@@ -143,7 +143,7 @@ struct CronParser {
       expected: expected)
   }
 
-  private func check(_ fields: CronFields, _ place: Word) throws(CronError) {
+  private func check(_ fields: CronFields, _ word: Word) throws(CronError) {
     let either = !fields.anyDayOfMonth && !fields.anyDayOfWeek
     let everyWeek = fields.daysOfMonth == Self.bits(1...31, by: 1)
     let everyMonth =
@@ -158,7 +158,7 @@ struct CronParser {
     }
     if last != nil { return }
     throw CronError(
-      offset: place.offset, found: "days that do not come within eight years",
+      offset: word.offset, found: "days that do not come within eight years",
       expected: "a day of the month that its months have")
   }
 

@@ -242,7 +242,7 @@ extension JSONParser {
 
 extension JSONParser.Fault {
   /// The line and column of the error, as an editor shows them; columns count Unicode scalars.
-  package func place(in text: [UInt8]) -> String {
+  package func location(in text: [UInt8]) -> String {
     let location = SourceLocation(ofByte: offset, in: text)
     return "line \(location.line), column \(location.column)"
   }

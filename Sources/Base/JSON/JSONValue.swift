@@ -91,8 +91,8 @@ extension [UInt8] {
       digits += 1
     }
     append(contentsOf: repeatElement(48, count: digits))
-    for place in (count - digits..<count).reversed() {
-      self[place] = 48 + UInt8(truncatingIfNeeded: rest % 10)
+    for index in (count - digits..<count).reversed() {
+      self[index] = 48 + UInt8(truncatingIfNeeded: rest % 10)
       rest /= 10
     }
   }

@@ -83,19 +83,19 @@ extension Array: StoredValue where Element: StoredValue {
     guard case .array(let values) = stored else { throw StoredFault(stored, isNot: "a list") }
     self = []
     reserveCapacity(values.count)
-    for (place, value) in values.enumerated() {
+    for (index, value) in values.enumerated() {
       do throws(StoredFault) {
         append(try Element(stored: value))
       } catch {
-        throw error.within("\(place)")
+        throw error.within("\(index)")
       }
     }
   }
 
   package func store(in json: inout [UInt8]) {
     json.append(UInt8(ascii: "["))
-    for (place, value) in enumerated() {
-      if place > 0 { json.append(UInt8(ascii: ",")) }
+    for (index, value) in enumerated() {
+      if index > 0 { json.append(UInt8(ascii: ",")) }
       value.store(in: &json)
     }
     json.append(UInt8(ascii: "]"))

@@ -12,8 +12,8 @@ struct ProcessTree: Hashable, Sendable {
     let files = FileManager.default
     return ((try? files.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { Int32($0) }
       .filter { id in
-        let place = try? files.destinationOfSymbolicLink(atPath: "/proc/\(id)/cwd")
-        return place == folder || place?.hasPrefix(folder + "/") == true
+        let directory = try? files.destinationOfSymbolicLink(atPath: "/proc/\(id)/cwd")
+        return directory == folder || directory?.hasPrefix(folder + "/") == true
       }
   }
 

@@ -12,10 +12,10 @@ struct FakeDatabaseClock: Sendable {
 
   /// Returns nil if libfaketime is not installed.
   init?(directory: String) throws {
-    let places = ["x86_64-linux-gnu", "aarch64-linux-gnu"].map {
+    let paths = ["x86_64-linux-gnu", "aarch64-linux-gnu"].map {
       "/usr/lib/\($0)/faketime/libfaketimeMT.so.1"
     }
-    guard let library = places.first(where: FileManager.default.fileExists(atPath:)) else {
+    guard let library = paths.first(where: FileManager.default.fileExists(atPath:)) else {
       return nil
     }
     self.library = library

@@ -23,11 +23,11 @@ struct SimulatorControl: Sendable {
     try await post(#"{"tokens": [\#(entries.joined(separator: ", "))]}"#, to: "tokens")
   }
 
-  private func post(_ json: String, to place: String) async throws {
+  private func post(_ json: String, to path: String) async throws {
     let curl = try ChildProcess(
       [
         "/usr/bin/curl", "--silent", "--show-error", "--fail", "--http2", "--max-time", "20",
-        "--cacert", "\(directory)/ca.pem", "--data", json, "\(url)/simulator/\(place)",
+        "--cacert", "\(directory)/ca.pem", "--data", json, "\(url)/simulator/\(path)",
       ], output: .null)
     guard await curl.waitForEnd().status == 0 else {
       throw ChaosFailure("the simulator refused \(json)")

@@ -133,11 +133,11 @@ extension TLSStream {
   private static func names(_ certificate: OpaquePointer, _ kind: Int32) -> [[UInt8]] {
     guard let subject = unsafe X509_get_subject_name(certificate) else { return [] }
     var names: [[UInt8]] = []
-    var place: Int32 = -1
+    var index: Int32 = -1
     while true {
-      place = unsafe X509_NAME_get_index_by_NID(subject, kind, place)
-      guard place >= 0 else { return names }
-      let data = unsafe X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, place))
+      index = unsafe X509_NAME_get_index_by_NID(subject, kind, index)
+      guard index >= 0 else { return names }
+      let data = unsafe X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, index))
       var text: UnsafeMutablePointer<UInt8>?
       let count = unsafe ASN1_STRING_to_UTF8(&text, data)
       guard count >= 0, let start = unsafe text else {

@@ -18,7 +18,7 @@ struct ClaimReader {
   var rows = RideRows()
 
   /// What the claim found about the database; nil if it was none.
-  private(set) var report: PlaceMonitor.Report?
+  private(set) var report: DatabaseIdentityMonitor.Report?
 
   init(log: Log, holder: String = "") {
     self.log = log
@@ -34,8 +34,8 @@ struct ClaimReader {
     lowestDue = rows[0, columns.lowestDue]
     hasLostClaims = rows[0, columns.hasLostClaims] == true
     if let system = rows[0, columns.systemIdentifier], let timeline = rows[0, columns.timeline] {
-      report = PlaceMonitor.Report(
-        place: ServerPlace(systemIdentifier: system, timeline: timeline),
+      report = DatabaseIdentityMonitor.Report(
+        identity: DatabaseIdentity(systemIdentifier: system, timeline: timeline),
         mayClaim: rows[0, columns.mayClaim] == true, isPinned: rows[0, columns.isPinned] == true)
     }
     claims.reserveCapacity(rows.rowCount)
@@ -47,8 +47,8 @@ struct ClaimReader {
       }
       var claim = RideClaim(rideID: ride, fence: fence)
       claim.holder = holder
-      claim.place = report?.place
-      claim.row = rows[row, columns.row]
+      claim.databaseIdentity = report?.identity
+      claim.rowLocation = rows[row, columns.rowLocation]
       claim.isTakenOver = rows[row, columns.isTakenOver] == true
       claim.heldUntil = rows[row, columns.heldUntil]
       claims.append(claim)

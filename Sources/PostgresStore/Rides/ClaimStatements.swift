@@ -9,8 +9,8 @@ struct ClaimColumns: Sendable {
   let nextDue: ResultColumn<Timestamp>
   let ride: ResultColumn<String>
   let fence: ResultColumn<Int64>
-  /// The place of the ride's row, as the claim left it.
-  let row: ResultColumn<String>
+  /// The location of the ride's row (its ctid), as the claim left it.
+  let rowLocation: ResultColumn<String>
   let memo: ResultColumn<String>
   /// Whether another node's lease on the ride ran out.
   let isTakenOver: ResultColumn<Bool>
@@ -23,7 +23,7 @@ struct ClaimColumns: Sendable {
   let lowestDue: ResultColumn<Timestamp>
   let systemIdentifier: ResultColumn<Int64>
   let timeline: ResultColumn<Int64>
-  /// Whether this service may claim on this place.
+  /// Whether this service may claim in this database.
   let mayClaim: ResultColumn<Bool>
   /// Whether the database and all apps of this service are pinned.
   let isPinned: ResultColumn<Bool>
@@ -39,7 +39,7 @@ struct ClaimColumns: Sendable {
     nextDue = list.time("next_due")
     ride = list.text("ride_id")
     fence = list.integer("fence")
-    row = list.text("place::text")
+    rowLocation = list.text("place::text")
     memo = list.text("memo::text")
     isTakenOver = list.boolean("is_taken_over")
     heldUntil = list.time("held_until")
@@ -85,10 +85,10 @@ enum ClaimStatements {
   /// microseconds at which `LowWaterMark` lets the scan begin, $8 whether to return the lowest
   /// ones, $9 holder, $10 to $12 the apps of `DatabasePin`.
   ///
-  /// It returns `ClaimColumns`. Nothing is claimed on a place that does not match the pin. Existing
-  /// rows are locked with SKIP LOCKED; new ones are inserted in the order of their IDs, so that two
-  /// nodes cannot deadlock. Later statements read the events and columns of the rides: this
-  /// statement's snapshot is older than its locks, and could show events that another node has
+  /// It returns `ClaimColumns`. Nothing is claimed in a database that does not match the pin.
+  /// Existing rows are locked with SKIP LOCKED; new ones are inserted in the order of their IDs, so
+  /// that two nodes cannot deadlock. Later statements read the events and columns of the rides:
+  /// this statement's snapshot is older than its locks, and could show events that another node has
   /// consumed since.
   ///
   /// A ride is looked up by its ID once, and by its ctid after that: while dead rows cannot be

@@ -137,7 +137,7 @@ extension PostgresRideStore {
       let ride: RideID = "ridepulse-check-\(isOver ? "over" : "live")-\(node)"
       var claim = RideClaim(rideID: ride, fence: isOver ? -1 : -2)
       claim.holder = node
-      claim.place = place
+      claim.databaseIdentity = databaseIdentity
       return ClaimedSettlement(
         claim: claim,
         settlement: .synthetic(ride: ride, now: now, isOver: isOver))

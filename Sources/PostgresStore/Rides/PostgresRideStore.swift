@@ -11,7 +11,7 @@ package final class PostgresRideStore: RideStore {
   let host: String
   private let apps: [App]
   let pin: DatabasePin
-  let places = Mutex(PlaceMonitor())
+  let identityMonitor = Mutex(DatabaseIdentityMonitor())
   let reading: Mutex<RideReading>
   let lowWaterMark = Mutex(LowWaterMark())
   private let start = ContinuousClock.now

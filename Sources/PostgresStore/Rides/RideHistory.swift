@@ -146,7 +146,7 @@ private struct PlanRead: SelectedRecord {
       from (values (1)) one left join ridepulse.agenda a on a.ride_id = $1
       """)
 
-  /// Returns the ride's place on the agenda; nil if it has none.
+  /// Returns the ride's entry on the agenda; nil if it has none.
   func plan(_ memo: Memo) -> RideHistory.Plan? {
     if !isPlanned { return nil }
     return RideHistory.Plan(due: due, node: node, parkedReason: parkedReason, memo: memo)

@@ -31,9 +31,9 @@ enum SettleRows {
       .text("node", "uuid") { $0.claim.holder },
       .text("memo") { $0.memo }, .integer("next_due") { $0.nextDue?.microseconds },
       .boolean("is_over") { $0.isOver }, .integer("revision", "integer") { $0.revision },
-      .integer("system_identifier") { $0.claim.place?.systemIdentifier },
-      .integer("timeline") { $0.claim.place?.timeline },
-      .text("place", "tid") { $0.claim.row },
+      .integer("system_identifier") { $0.claim.databaseIdentity?.systemIdentifier },
+      .integer("timeline") { $0.claim.databaseIdentity?.timeline },
+      .text("place", "tid") { $0.claim.rowLocation },
     ])
 
   /// Consumed events.
@@ -62,7 +62,7 @@ enum SettleRows {
       .text("apns_unique_id") { $0.value.uniqueID },
     ])
 
-  typealias Gone = (place: ServerPlace?, token: TokenInvalidation)
+  typealias Gone = (identity: DatabaseIdentity?, token: TokenInvalidation)
 
   /// Tokens that are invalid. They are written even if the ride is not held: APNs' answer counts,
   /// as long as the IDs of tokens mean the same.
@@ -71,8 +71,8 @@ enum SettleRows {
     [
       .integer("id") { $0.token.id }, .text("kind") { $0.token.kind.rawValue },
       .integer("since") { $0.token.since?.microseconds }, .text("reason") { $0.token.reason },
-      .integer("system_identifier") { $0.place?.systemIdentifier },
-      .integer("timeline") { $0.place?.timeline },
+      .integer("system_identifier") { $0.identity?.systemIdentifier },
+      .integer("timeline") { $0.identity?.timeline },
     ])
 
   /// Observations of phones. The value is the push, environment or microseconds of the kind.
@@ -95,14 +95,14 @@ enum SettleRows {
       .integer("expired") { $0.value.counts.expired },
     ])
 
-  typealias Emitted = (place: Int, event: EmittedEvent)
+  typealias Emitted = (index: Int, event: EmittedEvent)
 
   /// Events that rules emit, only in `SettleStatements.settleWithEvents`.
   static let emits = RowParameters<Part<Emitted>>(
     after: tallies.last,
     [
       .text("ride_id") { $0.ride.text }, .text("event") { $0.value.event.name },
-      .text("data") { $0.value.event.data }, .integer("place") { $0.value.place },
+      .text("data") { $0.value.event.data }, .integer("place") { $0.value.index },
     ])
 
   /// Returns the parameters of a batch; those of events only if there are any.
@@ -125,7 +125,9 @@ enum SettleRows {
     parameters += entries.arrays(parts(of: settlements, \.entries))
     parameters += gone.arrays(
       batch.flatMap { claimed in
-        claimed.settlement.invalidations.map { (place: claimed.claim.place, token: $0) }
+        claimed.settlement.invalidations.map {
+          (identity: claimed.claim.databaseIdentity, token: $0)
+        }
       })
     parameters += observations.arrays(parts(of: settlements, \.observations))
     parameters += tallies.arrays(
@@ -136,7 +138,7 @@ enum SettleRows {
     return parameters
       + emits.arrays(
         parts(of: settlements) { settlement in
-          settlement.emits.enumerated().map { (place: $0.offset, event: $0.element) }
+          settlement.emits.enumerated().map { (index: $0.offset, event: $0.element) }
         })
   }
 

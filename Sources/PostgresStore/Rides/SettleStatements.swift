@@ -59,15 +59,15 @@ enum SettleStatements {
               card_event, reason_code, decided_by, apns_unique_id
     """
 
-  /// All places at which the agenda rows of this settlement may be.
-  private static let places = """
+  /// All locations (ctids) at which the agenda rows of this settlement may be.
+  private static let locations = """
     \(SettleRows.rides.array("place")) || array(select place from new_places)
     """
 
   /// Locks and returns agenda rows that match their claims.
   ///
-  /// A row that moves while the statement runs is at none of the places, and counts as not held: the
-  /// updates below would not reach it either.
+  /// A row that moves while the statement runs is at none of the locations, and counts as not held:
+  /// the updates below would not reach it either.
   ///
   /// An expression as a join key: while a table is small, the planner would read all of an index
   /// that has the plain column's order.
@@ -114,11 +114,11 @@ enum SettleStatements {
           update ridepulse.agenda a set node = null, leased_until = '-infinity', unread = 0,
             memo = held.memo::jsonb, due_at = held.next_due
           from held
-          where a.ctid = any (\(places)) and a.ride_id || '' = held.ride_id and not held.is_over
+          where a.ctid = any (\(locations)) and a.ride_id || '' = held.ride_id and not held.is_over
         ), ended as (
           -- Rides that are over leave the agenda.
           delete from ridepulse.agenda a using held
-          where a.ctid = any (\(places)) and a.ride_id || '' = held.ride_id and held.is_over
+          where a.ctid = any (\(locations)) and a.ride_id || '' = held.ride_id and held.is_over
         ), consumed as (
           delete from ridepulse.events e using held, \(SettleRows.events.table("c"))
           where e.id = any (\(SettleRows.events.keys)) and e.ride_id || '' = held.ride_id

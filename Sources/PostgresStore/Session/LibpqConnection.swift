@@ -51,7 +51,7 @@ internal import SystemSupport
   }
 
   /// The host and the port that are being tried or were reached; empty if libpq has none.
-  var place: (host: String, port: String) {
+  var endpoint: (host: String, port: String) {
     let (host, port) = unsafe (PQhost(handle), PQport(handle))
     return unsafe (
       host.map { unsafe String(cString: $0) } ?? "", port.map { unsafe String(cString: $0) } ?? ""

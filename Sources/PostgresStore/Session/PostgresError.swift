@@ -108,8 +108,8 @@ extension ServerError: CustomStringConvertible {
     let quoted =
       sqlState.hasPrefix("22") ? message.utf8.firstRange(of: Array(": \"".utf8)) : nil
     let text = quoted.map { String(message[..<$0.lowerBound]) } ?? message
-    let place = [statement.map { " in \($0)" }, constraint.map { " (constraint \($0))" }]
-    return Redaction.clean("\(sqlState): \(text)\(place.compactMap(\.self).joined())")
+    let origin = [statement.map { " in \($0)" }, constraint.map { " (constraint \($0))" }]
+    return Redaction.clean("\(sqlState): \(text)\(origin.compactMap(\.self).joined())")
   }
 }
 

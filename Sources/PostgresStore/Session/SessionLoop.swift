@@ -86,7 +86,7 @@ final class SessionLoop {
     case .open: open()
     case .giveUp:
       let next = connection.flatMap { connection in
-        settings.hostPosition(after: connection.place.host, port: connection.place.port)
+        settings.hostPosition(after: connection.endpoint.host, port: connection.endpoint.port)
       }
       firstHost = next ?? firstHost + 1
       drop("no answer within \(settings.connectTimeout)")

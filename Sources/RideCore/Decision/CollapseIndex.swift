@@ -1,6 +1,6 @@
-/// Tracks the newest push for each place on a screen: one recipient, push type and collapse ID.
+/// Tracks the newest push for each collapse key: one recipient, push type and collapse ID.
 ///
-/// A push that is sent after a newer one of its place would bring back outdated content. The push
+/// A push that is sent after a newer one of its key would bring back outdated content. The push
 /// type counts because a background push replaces nothing on the screen.
 struct CollapseIndex {
   private struct Key: Hashable {
@@ -18,18 +18,18 @@ struct CollapseIndex {
 
   /// Adds a push that is sent or waits.
   mutating func add(_ entry: LedgerEntry) {
-    guard let place = Self.place(of: entry) else { return }
-    if let known = newest[place], !entry.event.isNewer(than: known) { return }
-    newest[place] = entry.event
+    guard let key = Self.collapseKey(of: entry) else { return }
+    if let known = newest[key], !entry.event.isNewer(than: known) { return }
+    newest[key] = entry.event
   }
 
-  /// Returns the event whose push takes this one's place; nil if this one is the newest.
+  /// Returns the event whose push replaces this one; nil if this one is the newest.
   func successor(of entry: LedgerEntry) -> RideEvent? {
-    guard let event = Self.place(of: entry).flatMap({ newest[$0] }) else { return nil }
+    guard let event = Self.collapseKey(of: entry).flatMap({ newest[$0] }) else { return nil }
     return event.isNewer(than: entry.event) ? event : nil
   }
 
-  private static func place(of entry: LedgerEntry) -> Key? {
+  private static func collapseKey(of entry: LedgerEntry) -> Key? {
     guard let recipient = entry.recipient, let collapseID = entry.collapseID else { return nil }
     return Key(
       recipient: recipient, pushType: entry.pushType, collapseID: Array(collapseID.utf8))

@@ -15,11 +15,11 @@ extension Decider {
   /// Closes what a newer push replaces on the screen, and sorts what is left by its events.
   private mutating func supersedePlanned() {
     if decision.pushes.isEmpty { return }
-    let places = sentPlaces
+    let collapseIndex = sentCollapseIndex
     var left: [PlannedPush] = []
     left.reserveCapacity(decision.pushes.count)
     for push in decision.pushes {
-      if let newer = places.successor(of: push.entry) {
+      if let newer = collapseIndex.successor(of: push.entry) {
         close(push.entry, .superseded, .superseded(by: newer.name))
       } else {
         left.append(push)
@@ -51,16 +51,17 @@ extension Decider {
     }
   }
 
-  /// Closes what waits on purpose from now on, and whose place a newer push takes.
+  /// Closes what waits on purpose from now on, and that a newer push replaces.
   private mutating func supersedeDeliberate() {
     let isNew = decision.items.map { $0.waiting(isNew: true) }
     if !isNew.contains(where: { $0.map { lastsOnPurpose($0.wait) } == true }) { return }
-    var places = sentPlaces
-    for item in isNew { if let item { places.add(item.entry) } }
+    var collapseIndex = sentCollapseIndex
+    for item in isNew { if let item { collapseIndex.add(item.entry) } }
     let items = decision.items
     decision.items = []
     for (item, waiting) in zip(items, isNew) {
-      if let waiting, lastsOnPurpose(waiting.wait), let newer = places.successor(of: waiting.entry)
+      if let waiting, lastsOnPurpose(waiting.wait),
+        let newer = collapseIndex.successor(of: waiting.entry)
       {
         supersede(waiting, by: newer)
       } else {
@@ -69,14 +70,14 @@ extension Decider {
     }
   }
 
-  /// The places of pushes that are sent, left to a card, or may have been sent before.
-  var sentPlaces: CollapseIndex {
-    var places = CollapseIndex(decision.pushes)
+  /// The collapse keys of pushes that are sent, left to a card, or may have been sent before.
+  var sentCollapseIndex: CollapseIndex {
+    var collapseIndex = CollapseIndex(decision.pushes)
     for item in decision.items {
-      if case .covered = item.fate { places.add(item.entry) }
-      if item.entry.status == .uncertain { places.add(item.entry) }
+      if case .covered = item.fate { collapseIndex.add(item.entry) }
+      if item.entry.status == .uncertain { collapseIndex.add(item.entry) }
     }
-    return places
+    return collapseIndex
   }
 
   /// Marks each push to a recipient that is sent or waits as possibly sent by the ride's previous

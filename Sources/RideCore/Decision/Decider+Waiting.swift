@@ -10,7 +10,8 @@ extension Decider {
     if waiting.isEmpty { return }
     let deliberate = (waiting + decision.deferred).filter { lastsOnPurpose($0.wait) }
     let rivals = Rivals(
-      sent: waiting.filter { !$0.wait.isDeliberate }, deliberate: deliberate, over: sentPlaces)
+      sent: waiting.filter { !$0.wait.isDeliberate }, deliberate: deliberate,
+      over: sentCollapseIndex)
     let phones = Dictionary(
       decision.view.phones.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let addressed = Set(decision.pushes.compactMap(\.entry.recipient))
@@ -73,7 +74,7 @@ extension Decider {
     }
   }
 
-  /// Closes a waiting item whose place a newer push takes.
+  /// Closes a waiting item that a newer push replaces.
   mutating func supersede(_ item: WaitingItem, by newer: RideEvent) {
     let reason = LedgerReason.superseded(by: newer.name)
     // The ride's previous holder can't have sent what waited on purpose.
@@ -166,9 +167,9 @@ private struct Rivals {
   private var sent: CollapseIndex
   private var all: CollapseIndex
 
-  /// - Parameter places: those of the pushes that are sent now.
-  init(sent: [WaitingItem], deliberate: [WaitingItem], over places: CollapseIndex) {
-    self.sent = places
+  /// - Parameter collapseIndex: that of the pushes that are sent now.
+  init(sent: [WaitingItem], deliberate: [WaitingItem], over collapseIndex: CollapseIndex) {
+    self.sent = collapseIndex
     for item in sent { self.sent.add(item.entry) }
     all = self.sent
     for item in deliberate { all.add(item.entry) }

@@ -246,9 +246,9 @@ struct Decider {
   ) -> LedgerEntry {
     let app = app ?? rule.app
     // No token contains a space.
-    let place = person.map { "owner " + $0.text } ?? ""
+    let token = person.map { "owner " + $0.text } ?? ""
     var entry = LedgerEntry(
-      id: pushID(rule, event, place, app), event: event, rule: rule.name, app: app,
+      id: pushID(rule, event, token, app), event: event, rule: rule.name, app: app,
       pushType: rule.pushType, status: .pending, attempts: 0)
     if rule.emittedEvent != nil { entry.kind = .emit }
     return entry

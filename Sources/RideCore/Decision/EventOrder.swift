@@ -3,12 +3,12 @@ import Base
 /// The order of a ride's events and slots: events by ID, and slots between them by time.
 enum EventOrder {
   /// Returns the pushes with those to recipients in the order of their events; others keep their
-  /// places.
+  /// indices.
   static func sorted(_ pushes: [PlannedPush]) -> [PlannedPush] {
-    let places = pushes.indices.filter { pushes[$0].entry.recipient != nil }
-    let ordered = sorted(places.map { pushes[$0] }, event: \.entry.event)
+    let indices = pushes.indices.filter { pushes[$0].entry.recipient != nil }
+    let ordered = sorted(indices.map { pushes[$0] }, event: \.entry.event)
     var sorted = pushes
-    for (place, push) in zip(places, ordered) { sorted[place] = push }
+    for (index, push) in zip(indices, ordered) { sorted[index] = push }
     return sorted
   }
 
@@ -26,8 +26,8 @@ enum EventOrder {
       latest = max(latest, event.at)
       times[event.id] = latest
     }
-    let keys = events.enumerated().map { place, event in
-      (times[event.id] ?? event.at, event.id, place)
+    let keys = events.enumerated().map { index, event in
+      (times[event.id] ?? event.at, event.id, index)
     }
     return keys.sorted { $0 < $1 }.map { elements[$0.2] }
   }

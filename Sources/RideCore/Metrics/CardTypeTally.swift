@@ -69,7 +69,7 @@ package struct CardTypeTally: Sendable {
         fields.indices.contains(expected) && fields[expected].matches(part, name)
         ? expected : fields.firstIndex { $0.matches(part, name) } ?? fields.count
       if index == fields.count { fields.append(Field(part: part, name: Array(name))) }
-      fields[index].counts[type.place] += 1
+      fields[index].counts[type.index] += 1
       expected = index + 1
     }
   }
@@ -79,7 +79,7 @@ package struct CardTypeTally: Sendable {
     fields.flatMap { type, fields in
       fields.flatMap { field in
         JSONType.allCases.compactMap { json in
-          let count = field.counts[json.place]
+          let count = field.counts[json.index]
           if count == 0 { return nil }
           let name = "\(field.part.rawValue).\(String(decoding: field.name, as: UTF8.self))"
           return Line(attributesType: type, field: name, type: json, count: count)
@@ -87,7 +87,7 @@ package struct CardTypeTally: Sendable {
       }
     }
     .sorted {
-      ($0.attributesType, $0.field, $0.type.place) < ($1.attributesType, $1.field, $1.type.place)
+      ($0.attributesType, $0.field, $0.type.index) < ($1.attributesType, $1.field, $1.type.index)
     }
   }
 }
@@ -99,7 +99,7 @@ extension CardTypeTally.Field {
 }
 
 extension CardTypeTally.JSONType {
-  fileprivate var place: Int {
+  fileprivate var index: Int {
     switch self {
     case .string: 0
     case .int: 1

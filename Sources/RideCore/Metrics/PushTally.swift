@@ -70,11 +70,11 @@ package struct PushTally: Sendable {
     count(entry)
     guard entry.isAcceptedPush else { return }
     let seconds = max(0, (now - entry.event.at).inSeconds)
-    let place = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
+    let bucket = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
     let index =
       delays.firstIndex { $0.pushType == entry.pushType && $0.app == entry.app }
       ?? open(entry.app, entry.pushType)
-    delays[index].counts[place] += 1
+    delays[index].counts[bucket] += 1
     delays[index].seconds += seconds
     if let event = entry.cardEvent { count(event, of: entry) }
   }

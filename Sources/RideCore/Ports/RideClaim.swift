@@ -3,14 +3,14 @@ package import Base
 /// The right to settle one ride, until its lease ends or another holder takes it over.
 package struct RideClaim: Hashable, Sendable {
   package var rideID: RideID
-  /// The fencing token: no other claim on the same place has it.
+  /// The fencing token: no other claim in the same database has it.
   package var fence: Int64
-  /// The ID of the claim: no other claim ever has it, on any place.
+  /// The ID of the claim: no other claim ever has it, in any database.
   package var holder = ""
-  /// Where the ride was claimed; nil if that is unknown.
-  package var place: ServerPlace?
+  /// The database in which the ride was claimed; nil if that is unknown.
+  package var databaseIdentity: DatabaseIdentity?
   /// Where the store keeps the ride's row: a hint that may be outdated; nil without one.
-  package var row: String?
+  package var rowLocation: String?
   /// Whether the previous holder lost the ride only when its lease ended: a release must not hide
   /// that.
   package var isTakenOver = false

@@ -99,9 +99,9 @@ package struct SettleResult: Hashable, Sendable {
 
 /// The server that keeps a database, and the timeline of its write-ahead log.
 ///
-/// Numbers that the database gives out are unique on one place only: a standby that is promoted may
-/// give some of them out again.
-package struct ServerPlace: Hashable, Sendable {
+/// Numbers that the database gives out are unique under one identity only: a standby that is
+/// promoted may give some of them out again.
+package struct DatabaseIdentity: Hashable, Sendable {
   /// The server's system identifier, which its standbys share.
   package var systemIdentifier: Int64
   /// Each promotion of a standby raises it.

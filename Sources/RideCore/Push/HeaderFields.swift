@@ -20,7 +20,7 @@ package struct HeaderName: Sendable {
 
 extension PushHeaders {
   /// Appends the value of each header to `bytes`, in the order in which they are sent, and passes
-  /// its name and place on.
+  /// its name and byte range on.
   ///
   /// It is the only encoder: what is sent and what a dry run prints can't differ. It creates no
   /// String, because it runs for each push. `authorization` is not included: it belongs to the
@@ -77,10 +77,10 @@ extension [UInt8] {
   }
 
   /// Writes the lowest hexadecimal digits of a word, and removes them from it.
-  private mutating func fill(_ places: Range<Int>, withDigitsOf word: inout UInt64) {
-    for place in places.reversed() {
+  private mutating func fill(_ range: Range<Int>, withDigitsOf word: inout UInt64) {
+    for index in range.reversed() {
       let digit = UInt8(truncatingIfNeeded: word & 0xf)
-      self[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
+      self[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
       word >>= 4
     }
   }

@@ -43,7 +43,7 @@ package struct RawPushProblem: Hashable, Sendable {
       value = try JSONParser.parse(bytes, allowsDuplicates: true)
     } catch {
       return RawPushProblem(
-        .payload, "can't be read at \(error.place(in: bytes)): \(error.what)")
+        .payload, "can't be read at \(error.location(in: bytes)): \(error.what)")
     }
     guard case .object(let members) = value else {
       return RawPushProblem(

@@ -192,8 +192,8 @@ package struct RuleLint: Hashable, Sendable {
       (localized?.texts ?? []).compactMap { locale, text in
         let length = text.length(ofPlaceholder: plausible.name)
         guard length > limit else { return nil }
-        let place = locale.isEmpty ? key : "\(key).\(locale)"
-        return "\(place) comes to \(length) letters if values have \(plausible.name); a lock "
+        let path = locale.isEmpty ? key : "\(key).\(locale)"
+        return "\(path) comes to \(length) letters if values have \(plausible.name); a lock "
           + "screen shows about \(limit)"
       }
     }

@@ -23,14 +23,14 @@ struct TimedRules: Sendable {
 
   init(_ rules: [TimedRule]) {
     all = rules
-    func places(_ names: (TimedRule) -> some Sequence<String>) -> [String: [Int]] {
-      rules.enumerated().reduce(into: [:]) { places, rule in
-        for name in names(rule.element) { places[name, default: []].append(rule.offset) }
+    func indices(_ names: (TimedRule) -> some Sequence<String>) -> [String: [Int]] {
+      rules.enumerated().reduce(into: [:]) { result, rule in
+        for name in names(rule.element) { result[name, default: []].append(rule.offset) }
       }
     }
-    byState = places(\.timing.states)
-    byEvent = places { [$0.timing.event].compactMap(\.self) }
-    byName = places { [$0.name] }
+    byState = indices(\.timing.states)
+    byEvent = indices { [$0.timing.event].compactMap(\.self) }
+    byName = indices { [$0.name] }
   }
 
   /// Returns the first rule with this name.
@@ -40,15 +40,15 @@ struct TimedRules: Sendable {
   /// be, or that one of its events concerns, in the order of the files.
   func concerning(_ view: RideView) -> [TimedRule] {
     if all.isEmpty { return [] }
-    var places = view.ride?.state.flatMap { byState[$0] } ?? []
+    var indices = view.ride?.state.flatMap { byState[$0] } ?? []
     for event in view.events {
-      places += byState[event.name] ?? []
-      places += byEvent[event.name] ?? []
+      indices += byState[event.name] ?? []
+      indices += byEvent[event.name] ?? []
     }
-    for name in view.memo.slots.keys { places += byName[name] ?? [] }
-    places.sort()
-    return places.indices.compactMap { index in
-      index > 0 && places[index] == places[index - 1] ? nil : all[places[index]]
+    for name in view.memo.slots.keys { indices += byName[name] ?? [] }
+    indices.sort()
+    return indices.indices.compactMap { position in
+      position > 0 && indices[position] == indices[position - 1] ? nil : all[indices[position]]
     }
   }
 }

@@ -122,46 +122,46 @@ private struct TemplateParser {
     }
     position += 1
     skipSpaces()
-    let place = position
+    let offset = position
     let argument = try argument()
     switch name {
-    case "currency": return .currency(try currency(argument, at: place))
-    case "plural": return .plural(try forms(argument, at: place))
+    case "currency": return .currency(try currency(argument, at: offset))
+    case "plural": return .plural(try forms(argument, at: offset))
     default: return .fallback(argument)
     }
   }
 
-  private func currency(_ argument: JSONValue, at place: Int) throws(TemplateError) -> String {
+  private func currency(_ argument: JSONValue, at offset: Int) throws(TemplateError) -> String {
     let expected = "a currency code in quotes, such as 'EUR'"
     guard case .string(let code) = argument else {
-      throw error(at: place, found: argument.text, expected: expected)
+      throw error(at: offset, found: argument.text, expected: expected)
     }
     if FoundationFormats.currencies.contains(code) { return code }
     let isKnown = FoundationFormats.currencies.contains(code.uppercased())
     throw error(
-      at: place, found: code, expected: expected, nearest: isKnown ? code.uppercased() : nil)
+      at: offset, found: code, expected: expected, nearest: isKnown ? code.uppercased() : nil)
   }
 
-  private func forms(_ argument: JSONValue, at place: Int) throws(TemplateError) -> PluralForms {
+  private func forms(_ argument: JSONValue, at offset: Int) throws(TemplateError) -> PluralForms {
     let expected = "forms in quotes, such as 'one=# minute|other=# minutes'"
     guard case .string(let text) = argument else {
-      throw error(at: place, found: argument.text, expected: expected)
+      throw error(at: offset, found: argument.text, expected: expected)
     }
     do {
       return try PluralForms(text)
     } catch {
       switch error {
-      case .noForm(let part): throw self.error(at: place, found: part, expected: expected)
+      case .noForm(let part): throw self.error(at: offset, found: part, expected: expected)
       case .twice(let name):
         throw self.error(
-          at: place, found: "\(name) for the second time", expected: "each form once")
+          at: offset, found: "\(name) for the second time", expected: "each form once")
       case .noOther:
         throw self.error(
-          at: place, found: text, expected: "a form other: numbers of no other form take it")
+          at: offset, found: text, expected: "a form other: numbers of no other form take it")
       case .unknown(let name):
         let known = PluralRules.Category.allCases.map(\.rawValue)
         throw self.error(
-          at: place, found: name,
+          at: offset, found: name,
           expected: "a number such as 0, or one of \(known.joined(separator: ", "))",
           nearest: nearestWord(to: name, among: known))
       }

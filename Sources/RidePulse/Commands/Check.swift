@@ -102,7 +102,7 @@ enum Check: Command {
       let rule = loaded.contracts.first { $0.contract.typeName == contract.typeName }
       let comparison = ContractComparison(
         contract, rule: cards.map(\.source).joined(separator: ", "),
-        places: { rule?.place(of: $0) }, states: states,
+        fileLocation: { rule?.fileLocation(of: $0) }, states: states,
         startsByPush: cards.contains { !$0.startEvents.isEmpty }, with: sources)
       findings += comparison.findings
       if comparison.isCompared { compared += 1 }

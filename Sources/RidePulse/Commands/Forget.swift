@@ -20,8 +20,8 @@ enum Forget: Command {
     let owner = context.arguments.operands[0]
     let app = context.arguments.value("--app")
     if owner.isEmpty || app == "" { throw context.arguments.error("OWNER or APP is empty") }
-    let place = app.map { " in app \($0)" } ?? ""
-    guard try context.confirms("permanently erase \(owner)\(place)?", for: "forget", form) else {
+    let scope = app.map { " in app \($0)" } ?? ""
+    guard try context.confirms("permanently erase \(owner)\(scope)?", for: "forget", form) else {
       throw CommandFailure("nothing was erased")
     }
     let counts = try await Database.with(context.environment, name: "forget") { session in

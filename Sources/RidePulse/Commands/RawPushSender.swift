@@ -112,7 +112,7 @@ enum PayloadFile {
       _ = try JSONParser.parse(bytes, depthLimit: depthLimit)
     } catch {
       throw arguments.error(
-        "--payload \(path) is not JSON at \(error.place(in: bytes)): \(error.what)")
+        "--payload \(path) is not JSON at \(error.location(in: bytes)): \(error.what)")
     }
     return bytes
   }

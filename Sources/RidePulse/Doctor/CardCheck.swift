@@ -36,7 +36,7 @@ enum CardCheck {
     }
     return .warning(
       name, "in the last day \(DatabaseCheck.list(faults)): iOS drops what the app can't decode",
-      "state the type in \(places(rules, type)), then: ridepulse check --against \(type).swift")
+      "state the type in \(locations(rules, type)), then: ridepulse check --against \(type).swift")
   }
 
   /// Returns what is wrong with the types of a field; nil if nothing is.
@@ -54,7 +54,7 @@ enum CardCheck {
     }
   }
 
-  private static func places(_ rules: RuleSet, _ type: String) -> String {
+  private static func locations(_ rules: RuleSet, _ type: String) -> String {
     rules.cards(of: type).map(\.source).joined(separator: ", ")
   }
 

@@ -7,7 +7,7 @@ enum DatabaseCheck {
     let found = [
       [server(probes), schema(probes), rights(probes), listen(probes)],
       QueueCheck.results(probes.queue), ClockCheck.database(probes.lead), holder(probes),
-      superuser(probes), PlaceCheck.results(probes), WatchCheck.results(probes),
+      superuser(probes), DatabaseIdentityCheck.results(probes), WatchCheck.results(probes),
       LimitCheck.results(probes),
     ]
     return found.flatMap(\.self)

@@ -9,7 +9,7 @@ struct JUnit {
   struct Case {
     var name: String
     /// Where the test is written.
-    var place: (file: String, line: Int)?
+    var location: (file: String, line: Int)?
     var failures: [Failure] = []
   }
 
@@ -43,8 +43,8 @@ struct JUnit {
 
   private static func text(_ test: Case, of suite: Suite) -> String {
     var head = #"    <testcase classname="\#(XML.text(suite.name))" name="\#(XML.text(test.name))""#
-    if let place = test.place {
-      head += #" file="\#(XML.text(place.file))" line="\#(place.line)""#
+    if let location = test.location {
+      head += #" file="\#(XML.text(location.file))" line="\#(location.line)""#
     }
     head += #" time="0""#
     if test.failures.isEmpty { return head + "/>" }

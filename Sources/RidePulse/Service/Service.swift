@@ -169,7 +169,7 @@ final class Service: Sendable {
       tally: meter.total, engine: engine.statistics,
       transport: transport.statistics(), apnsAhead: transport.clockLead,
       listenIsHealthy: listenIsHealthy, problems: problems,
-      database: gauges, place: store.place, failovers: store.failovers,
+      database: gauges, databaseIdentity: store.databaseIdentity, failovers: store.failovers,
       isHeld: !store.pinProblems.isEmpty)
   }
 

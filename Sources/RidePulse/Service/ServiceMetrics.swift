@@ -20,7 +20,7 @@ enum ServiceMetrics {
     var database: RideGauges?
     var watched: [WatchProblem] = []
     /// The server and timeline of the last claim; nil before the first.
-    var place: ServerPlace?
+    var databaseIdentity: DatabaseIdentity?
     /// How often they have changed since the start.
     var failovers = 0
     /// Whether the database's pin keeps this service from sending.
@@ -58,7 +58,7 @@ enum ServiceMetrics {
     var timeline = MetricFamily(
       .gauge, "ridepulse_postgres_timeline",
       "The timeline of the server's log at the last claim; each promotion of a standby raises it.")
-    if let place = reading.place { timeline.add(Double(place.timeline), []) }
+    if let identity = reading.databaseIdentity { timeline.add(Double(identity.timeline), []) }
     return [
       timeline,
       MetricFamily(

@@ -9,16 +9,16 @@ actor SessionPool {
   private let conninfo: String
   /// Why the database can't be used yet; nil once the service has started.
   private let obstacle: @Sendable () -> String?
-  private var places: SessionPlaces
+  private var allocator: SessionAllocator
   private var sessions: [Int: PostgresSession] = [:]
   private var closing: Task<Void, Never>?
 
   init(
-    conninfo: String, idleLimit: Duration = SessionPlaces.idleLimit,
+    conninfo: String, idleLimit: Duration = SessionAllocator.idleLimit,
     obstacle: @escaping @Sendable () -> String? = { nil }
   ) {
     self.conninfo = conninfo
-    places = SessionPlaces(idleLimit: idleLimit)
+    allocator = SessionAllocator(idleLimit: idleLimit)
     self.obstacle = obstacle
   }
 
@@ -26,31 +26,31 @@ actor SessionPool {
   ///
   /// - Throws: `APIError` at once while the service waits for the database.
   func with<Value: Sendable>(
-    _ work: SessionPlaces.Work, _ body: @Sendable (PostgresSession) async throws -> Value
+    _ work: SessionAllocator.Work, _ body: @Sendable (PostgresSession) async throws -> Value
   ) async throws -> Value {
     if let obstacle = obstacle() {
       throw APIError(.databaseUnavailable, "\(obstacle); nothing was done, repeat it later")
     }
-    let place = places.enter(work)
+    let index = allocator.enter(work)
     defer {
-      places.leave(place, work, now: .now)
+      allocator.leave(index, work, now: .now)
       if closing == nil { closing = Task { await closeUnused() } }
     }
-    return try await body(try session(place))
+    return try await body(try session(index))
   }
 
-  private func session(_ place: Int) throws(PostgresError) -> PostgresSession {
-    if let session = sessions[place] { return session }
+  private func session(_ index: Int) throws(PostgresError) -> PostgresSession {
+    if let session = sessions[index] { return session }
     let opened = try PostgresSession(
       conninfo: conninfo, applicationName: "ridepulse shared")
-    sessions[place] = opened
+    sessions[index] = opened
     return opened
   }
 
   private func closeUnused() async {
-    while let due = places.nextClose {
+    while let due = allocator.nextClose {
       guard (try? await Task.sleep(until: due, clock: .continuous)) != nil else { break }
-      await close(places.close(now: .now), limit: .seconds(1))
+      await close(allocator.close(now: .now), limit: .seconds(1))
     }
     closing = nil
   }
@@ -61,8 +61,8 @@ actor SessionPool {
     await close(Array(sessions.keys), limit: limit)
   }
 
-  private func close(_ places: [Int], limit: Duration) async {
-    let unused = places.compactMap { sessions.removeValue(forKey: $0) }
+  private func close(_ indices: [Int], limit: Duration) async {
+    let unused = indices.compactMap { sessions.removeValue(forKey: $0) }
     await withTaskGroup { group in
       for session in unused { group.addTask { await session.close(limit: limit) } }
     }
@@ -74,7 +74,7 @@ actor SessionPool {
 /// A session executes one transaction after another. Work therefore takes the one that long work uses
 /// least, of those the one with the fewest users, and of several the first: a quiet service has one
 /// session, and nothing waits for a backfill while a session is free.
-struct SessionPlaces {
+struct SessionAllocator {
   typealias Instant = ContinuousClock.Instant
 
   /// Work by how long it may keep others waiting that use the same session.
@@ -87,11 +87,11 @@ struct SessionPlaces {
     case short
 
     /// Calls leave a session to other work, and calls and long work together leave one to short work.
-    fileprivate var places: Range<Int> {
+    fileprivate var indices: Range<Int> {
       switch self {
       case .call: 0..<4
       case .long: 0..<5
-      case .short: 0..<SessionPlaces.count
+      case .short: 0..<SessionAllocator.count
       }
     }
   }
@@ -111,29 +111,29 @@ struct SessionPlaces {
 
   init(idleLimit: Duration = Self.idleLimit) { self.idleLimit = idleLimit }
 
-  /// Returns the place of the session to use.
+  /// Returns the index of the session to use.
   mutating func enter(_ work: Work) -> Int {
-    let place =
-      work.places.min { (longUsers[$0], users[$0], $0) < (longUsers[$1], users[$1], $1) } ?? 0
-    users[place] += 1
-    if work == .long { longUsers[place] += 1 }
-    unusedSince[place] = nil
-    return place
+    let index =
+      work.indices.min { (longUsers[$0], users[$0], $0) < (longUsers[$1], users[$1], $1) } ?? 0
+    users[index] += 1
+    if work == .long { longUsers[index] += 1 }
+    unusedSince[index] = nil
+    return index
   }
 
-  mutating func leave(_ place: Int, _ work: Work, now: Instant) {
-    users[place] -= 1
-    if work == .long { longUsers[place] -= 1 }
-    if users[place] == 0 { unusedSince[place] = now }
+  mutating func leave(_ index: Int, _ work: Work, now: Instant) {
+    users[index] -= 1
+    if work == .long { longUsers[index] -= 1 }
+    if users[index] == 0 { unusedSince[index] = now }
   }
 
   /// When the next session is to be closed if nothing uses it until then; nil without one.
   var nextClose: Instant? { unusedSince.values.min().map { $0 + idleLimit } }
 
-  /// Returns the places whose sessions are to be closed now.
+  /// Returns the indices of the sessions that are to be closed now.
   mutating func close(now: Instant) -> [Int] {
     let due = unusedSince.filter { now - $0.value >= idleLimit }.map(\.key)
-    for place in due { unusedSince[place] = nil }
+    for index in due { unusedSince[index] = nil }
     return due
   }
 }
@@ -144,5 +144,5 @@ enum NodeConnections {
   private static let ofEngine = 3
   /// One of the pool serves periodic tasks, and calls that do not wait.
   static let atRest = ofEngine + 1
-  static let most = ofEngine + SessionPlaces.count
+  static let most = ofEngine + SessionAllocator.count
 }

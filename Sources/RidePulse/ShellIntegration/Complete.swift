@@ -99,9 +99,9 @@ extension CommandForm {
       .beginning(with: prefix)
   }
 
-  /// The operand in a place; nil if none may follow.
-  fileprivate func operand(_ place: Int) -> Operand? {
-    if place < operands.count { return operands[place] }
+  /// The operand at an index; nil if none may follow.
+  fileprivate func operand(_ index: Int) -> Operand? {
+    if index < operands.count { return operands[index] }
     return operands.last.flatMap { $0.isRepeatable ? $0 : nil }
   }
 }

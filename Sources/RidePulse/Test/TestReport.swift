@@ -18,14 +18,14 @@ struct TestReport {
   /// Runs tests of a file.
   mutating func run(_ tests: [RuleTest], of file: RuleTestFile) {
     let rules = file.rules.ruleSet
-    let place =
+    let index =
       coverages.firstIndex { $0.directory == file.directory } ?? coverages.endIndex
-    if place == coverages.endIndex {
+    if index == coverages.endIndex {
       coverages.append((file.directory, RuleCoverage(of: rules)))
     }
     for test in tests {
       let run = RuleTestRun(test, by: file.configuration)
-      coverages[place].coverage.add(run, of: test)
+      coverages[index].coverage.add(run, of: test)
       results.append(Result(file: file, test: test, unmet: test.unmet(by: run, of: rules)))
     }
   }
@@ -128,7 +128,7 @@ struct TestReport {
       if suites.last?.name != path { suites.append(JUnit.Suite(name: path, cases: [])) }
       suites[suites.count - 1].cases.append(
         JUnit.Case(
-          name: result.test.name, place: (path, result.test.location.line),
+          name: result.test.name, location: (path, result.test.location.line),
           failures: result.unmet.map {
             JUnit.Failure(
               kind: $0.kind.rawValue, message: $0.message,

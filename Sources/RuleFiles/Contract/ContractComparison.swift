@@ -14,14 +14,14 @@ package struct ContractFinding: Hashable, Sendable, CustomStringConvertible {
 
   package var kind: Kind
   /// `FILE:LINE:COLUMN` in the app's source, or `FILE` if the contract has no struct there.
-  package var place: String
+  package var location: String
   package var text: String
 
   package var description: String {
     switch kind {
-    case .problem: Escape.line("\(place): \(text)")
-    case .warning: Escape.line("\(place): warning: \(text)")
-    case .unchecked: Escape.line("\(place): not checked: \(text)")
+    case .problem: Escape.line("\(location): \(text)")
+    case .warning: Escape.line("\(location): warning: \(text)")
+    case .unchecked: Escape.line("\(location): not checked: \(text)")
     }
   }
 }
@@ -35,7 +35,7 @@ package struct ContractComparison {
   private let states: Set<String>
   /// Where the rule is: `schedules/customer.yaml:12`.
   private let rule: String
-  private let places: ([String]) -> String?
+  private let fileLocation: ([String]) -> String?
   package private(set) var findings: [ContractFinding] = []
   /// Whether the card's content was compared: the files declare its struct, and it can be read.
   package private(set) var isCompared = false
@@ -44,14 +44,16 @@ package struct ContractComparison {
   private static let depthLimit = 16
 
   /// - Parameters:
-  ///   - places: Returns where a field is in the rule files, by the keys that lead to it; nil if
-  ///     that is not known.
+  ///   - fileLocation: Returns where a field is in the rule files, by the keys that lead to it;
+  ///     nil if that is not known.
   ///   - startsByPush: Whether the rule starts the card, which sends its attributes.
   package init(
-    _ contract: CardContract, rule: String, places: @escaping ([String]) -> String? = { _ in nil },
-    states: Set<String>, startsByPush: Bool, with sources: SwiftSources
+    _ contract: CardContract, rule: String,
+    fileLocation: @escaping ([String]) -> String? = { _ in nil }, states: Set<String>,
+    startsByPush: Bool, with sources: SwiftSources
   ) {
-    (self.sources, self.states, self.rule, self.places) = (sources, states, rule, places)
+    (self.sources, self.states, self.rule) = (sources, states, rule)
+    self.fileLocation = fileLocation
     guard let type = sources.attributesType(contract.typeName) else {
       report(
         .unchecked, nil,
@@ -65,21 +67,22 @@ package struct ContractComparison {
       compare(contract.contentState, ["content-state"], with: state, depth: 0)
     case .unreadable(let why):
       let state = sources.type(["ContentState"], in: type.path)
-      report(.unchecked, state?.obstacle ?? type.place, "content-state is \(why)")
-    default: report(.problem, type.place, "ContentState is not a struct: a card's is an object")
+      report(.unchecked, state?.obstacle ?? type.position, "content-state is \(why)")
+    default: report(.problem, type.position, "ContentState is not a struct: a card's is an object")
     }
   }
 
   /// Returns a field as messages name it: `content-state.stops[].name`, and where it is.
-  private func name(_ path: [String]) -> (text: String, place: String) {
-    (path.joined(separator: ".").replacing(".[]", with: "[]"), places(path) ?? rule)
+  private func name(_ path: [String]) -> (text: String, location: String) {
+    (path.joined(separator: ".").replacing(".[]", with: "[]"), fileLocation(path) ?? rule)
   }
 
   private mutating func report(
-    _ kind: ContractFinding.Kind, _ place: SwiftSources.Place?, _ text: String
+    _ kind: ContractFinding.Kind, _ position: SwiftSources.Position?, _ text: String
   ) {
-    let place = place.map { "\(sources.file($0)):\(sources.location($0))" }
-    findings.append(ContractFinding(kind: kind, place: place ?? sources.fileNames, text: text))
+    let location = position.map { "\(sources.file($0)):\(sources.location($0))" }
+    findings.append(
+      ContractFinding(kind: kind, location: location ?? sources.fileNames, text: text))
   }
 
   /// Compares the fields of an object, whose path in the rule is `path`, with a struct.
@@ -88,7 +91,7 @@ package struct ContractComparison {
     depth: Int
   ) {
     guard depth < Self.depthLimit else {
-      return report(.unchecked, type.place, "\(type.name) is nested too deeply")
+      return report(.unchecked, type.position, "\(type.name) is nested too deeply")
     }
     if case .unreadable(let why) = sources.decoding(of: .named(type.path, []), in: []) {
       return report(.unchecked, type.obstacle, "\(name(path).text) is \(why)")
@@ -97,23 +100,25 @@ package struct ContractComparison {
     if path == ["content-state"] { isCompared = true }
     for property in type.properties {
       guard let key = keys[property.name] else { continue }
-      let place = SwiftSources.Place(file: type.place.file, offset: property.offset)
+      let position = SwiftSources.Position(file: type.position.file, offset: property.offset)
       if let obstacle = property.obstacle {
-        report(.unchecked, place, "\(property.name) has \(obstacle): what it decodes is not known")
+        report(
+          .unchecked, position,
+          "\(property.name) has \(obstacle): what it decodes is not known")
       } else if let name = property.type {
         let found = Property(
-          key: key, declared: property, type: name, place: place, scope: type.path)
+          key: key, declared: property, type: name, position: position, scope: type.path)
         compare(fields[key], path + [key], with: found, depth: depth)
       } else {
-        report(.unchecked, place, "the type of \(property.name) is not stated")
+        report(.unchecked, position, "the type of \(property.name) is not stated")
       }
     }
     let known = keys.values.sorted()
     for key in fields.keys.sorted() where !known.contains(key) {
       let field = name(path + [key])
       report(
-        .warning, type.place,
-        "\(type.name) has no property for \(field.text) of \(field.place): the app ignores it"
+        .warning, type.position,
+        "\(type.name) has no property for \(field.text) of \(field.location): the app ignores it"
           + suggestion(for: key.filter { $0 != "_" }, among: known))
     }
   }
@@ -128,7 +133,7 @@ package struct ContractComparison {
     guard case .words(let words) = decoding else {
       var reason = "no enum of texts"
       if case .unreadable(let why) = decoding { reason = why }
-      report(.unchecked, declared.place, "\(name(path).text): CodingKeys is \(reason)")
+      report(.unchecked, declared.position, "\(name(path).text): CodingKeys is \(reason)")
       return nil
     }
     let names = declared.cases.map(\.name)
@@ -143,7 +148,7 @@ extension ContractComparison {
     var key: String
     var declared: SwiftProperty
     var type: SwiftTypeName
-    var place: SwiftSources.Place
+    var position: SwiftSources.Position
     var scope: [String]
 
     var text: String { "\(declared.name): \(type.text)" }
@@ -158,20 +163,20 @@ extension ContractComparison {
       if isOptional { return }
       let value = property.declared.hasValue ? ", and decoding does not use its value" : ""
       return report(
-        .problem, property.place,
+        .problem, property.position,
         "the app needs \(sent.text), which \(rule) does not send\(value); make it optional, "
           + "\(property.text)?, or add it to the rule")
     }
     if field.isOptional, !isOptional {
       report(
-        .problem, property.place,
-        "\(sent.text) of \(sent.place) may be null, and \(property.text) is not optional; write "
+        .problem, property.position,
+        "\(sent.text) of \(sent.location) may be null, and \(property.text) is not optional; write "
           + "\(property.text)?")
     } else if let since = field.since, since > 1, !isOptional {
       report(
-        .warning, property.place,
-        "\(sent.text) of \(sent.place) is sent since version \(since), and a card that began before "
-          + "lacks it; write \(property.text)?")
+        .warning, property.position,
+        "\(sent.text) of \(sent.location) is sent since version \(since), and a card that began "
+          + "before lacks it; write \(property.text)?")
     }
     compare(field.type, path, with: property, depth: depth)
   }
@@ -181,14 +186,14 @@ extension ContractComparison {
   ) {
     let decoding = sources.decoding(of: property.type, in: property.scope)
     if case .unreadable(let why) = decoding {
-      return report(.unchecked, property.place, "\(property.text) is \(why)")
+      return report(.unchecked, property.position, "\(property.text) is \(why)")
     }
     switch (type, decoding) {
     case (_, .anything): break
     case (.unknown, _):
       report(
-        .unchecked, property.place,
-        "the type of \(name(path).text) is not known: state it at \(name(path).place), "
+        .unchecked, property.position,
+        "the type of \(name(path).text) is not known: state it at \(name(path).location), "
           + "\(property.key): { value: …, type: … }")
     case (.list(let element?), .list(let name)):
       var inner = property
@@ -199,8 +204,8 @@ extension ContractComparison {
       break
     case (.list(nil), .list), (.object(nil), .structure), (.object(nil), .map):
       report(
-        .unchecked, property.place,
-        "\(name(path).place) does not state what \(name(path).text) holds")
+        .unchecked, property.position,
+        "\(name(path).location) does not state what \(name(path).text) holds")
     case (.object(let fields?), .structure(let inner)):
       compare(fields, path, with: inner, depth: depth + 1)
     case (.object(let fields?), .map(let value)):
@@ -221,43 +226,43 @@ extension ContractComparison {
   private mutating func compareValue(
     _ type: FieldType, _ path: [String], _ decoding: SwiftDecoding, _ property: Property
   ) {
-    let sent = "\(name(path).text) of \(name(path).place) is \(type.phrase)"
+    let sent = "\(name(path).text) of \(name(path).location) is \(type.phrase)"
     switch (type, decoding) {
     case (.string, .string), (.state, .string), (.bool, .bool), (.double, .double),
       (.int, .double), (.dateEpoch, .double), (.int, .int(nil)), (.dateEpoch, .int(nil)):
       break
     case (.int, .int(let limit?)), (.dateEpoch, .int(let limit?)):
       report(
-        .warning, property.place,
+        .warning, property.position,
         "\(sent), and \(property.text) decodes \(limit) only; write Int")
     case (.string, .formatted(let form)):
       report(
-        .warning, property.place,
+        .warning, property.position,
         "\(sent), and \(property.text) decodes only \(form): any other text drops the update")
     case (.state, .words(let words)): compareStates(words, sent, property)
     case (.string, .words), (.int, .numbers):
       report(
-        .warning, property.place,
+        .warning, property.position,
         "\(sent), and a value that is not a case of \(property.type.text) drops the update; "
           + "add a case unknown and an init(from:) that falls back to it")
     case (.dateEpoch, .date):
       report(
-        .problem, property.place,
+        .problem, property.position,
         "\(sent) since 1970, and Date decodes seconds since 2001: it shows a time 31 years later; "
           + "declare it Int, and convert it with Date(timeIntervalSince1970:)")
     case (.int, .date), (.double, .date):
       report(
-        .warning, property.place,
+        .warning, property.position,
         "\(sent), and Date decodes it as seconds since 2001; a time in seconds since 1970 shows "
           + "31 years later")
     case (.double, .int):
       report(
-        .problem, property.place,
+        .problem, property.position,
         "\(sent), and \(property.text) can't decode a fraction; declare it Double, or state "
           + "type: int in the rule")
     default:
       report(
-        .problem, property.place,
+        .problem, property.position,
         "\(sent), and \(property.text) can't decode it; declare it \(type.swiftName), or state "
           + "another type in the rule")
     }
@@ -271,7 +276,7 @@ extension ContractComparison {
       state + (nearestWord(to: state, among: others).map { " (nearest is \($0))" } ?? "")
     }
     report(
-      .problem, property.place,
+      .problem, property.position,
       "\(sent), and \(property.type.text) has no case for \(list.joined(separator: ", ")): such an "
         + "update is dropped; add the cases, or a case unknown with an init(from:) that falls back to it"
     )

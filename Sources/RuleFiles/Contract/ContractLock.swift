@@ -12,7 +12,7 @@ package struct ContractLock: Sendable {
   let file: String
   /// The contracts by the names of their types.
   package private(set) var contracts: [String: CardContract] = [:]
-  private var places: [String: [[String]: SourceLocation]] = [:]
+  private var locations: [String: [[String]: SourceLocation]] = [:]
 
   /// Returns the path of the file of a rule directory.
   package static func path(in directory: String) -> String {
@@ -64,8 +64,8 @@ package struct ContractLock: Sendable {
 
   func location(of path: [String], in type: String) -> SourceLocation? {
     var path = path
-    while !path.isEmpty, places[type]?[path] == nil { path.removeLast() }
-    return places[type]?[path]
+    while !path.isEmpty, locations[type]?[path] == nil { path.removeLast() }
+    return locations[type]?[path]
   }
 
   private mutating func decode(_ root: YAMLNode, _ diagnostics: Diagnostics) {
@@ -88,8 +88,8 @@ package struct ContractLock: Sendable {
         contract.contentState = decoder.fields(node.node, ["content-state"])
       }
       contracts[pair.key] = contract
-      places[pair.key] = decoder.places
-      places[pair.key]?[[]] = pair.keyLocation
+      locations[pair.key] = decoder.locations
+      locations[pair.key]?[[]] = pair.keyLocation
     }
   }
 }
@@ -119,7 +119,7 @@ private enum ContractForm {
 /// Decodes the fields of `contract.lock`.
 private struct LockedFieldDecoder {
   let diagnostics: Diagnostics
-  private(set) var places: [[String]: SourceLocation] = [:]
+  private(set) var locations: [[String]: SourceLocation] = [:]
 
   init(diagnostics: Diagnostics) {
     self.diagnostics = diagnostics
@@ -133,7 +133,7 @@ private struct LockedFieldDecoder {
     }
     var fields: [String: CardField] = [:]
     for pair in pairs {
-      places[path + [pair.key]] = pair.keyLocation
+      locations[path + [pair.key]] = pair.keyLocation
       fields[pair.key] = field(pair.value, path + [pair.key])
     }
     return fields

@@ -1,7 +1,7 @@
 import Base
 package import RideCore
 
-/// The contract of one rule's card, with the place of each field.
+/// The contract of one rule's card, with the location of each field.
 package struct RuleContract: Sendable {
   package let contract: CardContract
   /// The rule's name.
@@ -9,26 +9,28 @@ package struct RuleContract: Sendable {
   let file: String
   /// The location of each field, by the keys that lead to it; `[]` is the key of list elements, and
   /// the empty path that of the type.
-  private let places: [[String]: SourceLocation]
+  private let locations: [[String]: SourceLocation]
 
   /// Nil if the rule has no card.
-  init?(_ rule: Rule, file: String, places: [[String]: SourceLocation]) {
+  init?(_ rule: Rule, file: String, locations: [[String]: SourceLocation]) {
     guard case .liveActivity(let life) = rule.what else { return nil }
     contract = life.contract
     self.rule = rule.name
     self.file = file
-    self.places = places
+    self.locations = locations
   }
 
   /// Returns the location of a field, or of the nearest one above it that the file names.
   func location(of path: [String]) -> SourceLocation? {
     var path = path
-    while !path.isEmpty, places[path] == nil { path.removeLast() }
-    return places[path]
+    while !path.isEmpty, locations[path] == nil { path.removeLast() }
+    return locations[path]
   }
 
   /// Returns where a field is, as messages name it: `customer.yaml:12:9`.
-  package func place(of path: [String]) -> String? { location(of: path).map { "\(file):\($0)" } }
+  package func fileLocation(of path: [String]) -> String? {
+    location(of: path).map { "\(file):\($0)" }
+  }
 
   /// Reports rules with the same type of card and other fields: an app has one type of this name.
   ///
@@ -56,12 +58,12 @@ package struct RuleContract: Sendable {
         return nil
       }
       if other.contract.typeName == type { return nil }
-      let place = other.place(of: []) ?? other.file
+      let otherLocation = other.fileLocation(of: []) ?? other.file
       return RuleProblem(
         file: contract.file, location: contract.location(of: []),
         found:
           "\(shortened(type)) and \(shortened(other.contract.typeName)) of the rule \(other.rule) "
-          + "(\(place)) are both \(shortened(String(name))) in the generated file",
+          + "(\(otherLocation)) are both \(shortened(String(name))) in the generated file",
         expected: "names whose last parts differ, or a file for each type with --rule")
     }
   }
@@ -73,15 +75,15 @@ package struct RuleContract: Sendable {
       .map { difference in
         let path = difference.path
         let title = "\(FieldPath.text(path)) of \(contract.typeName)"
-        let place = other.location(of: path).map { ":\($0)" } ?? ""
+        let otherLocation = other.location(of: path).map { ":\($0)" } ?? ""
         let found = difference.own.map { "\(title) is \($0.summary)" } ?? "\(title) is missing"
         let expected = difference.other.map { "it is \($0.summary)" } ?? "it has no such field"
         let isMissing = difference.own == nil && path.count <= 2
         return RuleProblem(
           file: file, location: location(of: isMissing ? [] : path), found: found,
           expected:
-            "the same as in the rule \(other.rule) (\(other.file)\(place)), where \(expected); "
-            + "or another attributes-type")
+            "the same as in the rule \(other.rule) (\(other.file)\(otherLocation)), "
+            + "where \(expected); or another attributes-type")
       }
   }
 }

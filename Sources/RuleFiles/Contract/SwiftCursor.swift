@@ -115,10 +115,10 @@ struct SwiftCursor {
 
   /// Whether an operator with a space before it ends the line: one without belongs to its operand.
   private var endsWithInfix: Bool {
-    var place = index - 1
-    while place > 0, case .mark(let mark) = tokens[place].kind, Self.operators.contains(mark) {
-      if tokens[place].offset > tokens[place - 1].end { return true }
-      place -= 1
+    var last = index - 1
+    while last > 0, case .mark(let mark) = tokens[last].kind, Self.operators.contains(mark) {
+      if tokens[last].offset > tokens[last - 1].end { return true }
+      last -= 1
     }
     return false
   }

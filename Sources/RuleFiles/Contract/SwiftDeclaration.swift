@@ -86,7 +86,7 @@ struct SwiftBody: Sendable {
   var aliases: [String: SwiftTypeName] = [:]
   /// What keeps its members from being read, such as a case in `#if`.
   var obstacle: String?
-  /// The place of `init(from:)`, if there is one.
+  /// The offset of `init(from:)`, if there is one.
   var decoder: Int?
   /// That initializer, if `generate swift` wrote it.
   var generatedDecoder: GeneratedDecoder?

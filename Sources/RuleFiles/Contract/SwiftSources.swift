@@ -13,19 +13,19 @@ package struct SwiftSources: Sendable {
     var attribute: String?
     var properties: [SwiftProperty]
     var cases: [SwiftCase]
-    var decoder: Place?
+    var decoder: Position?
     /// The decoder, if `generate swift` wrote it.
     var generatedDecoder: GeneratedDecoder?
     /// The conditions of `#if` around it in its file.
     var conditions: [String]
-    var place: Place
+    var position: Position
     /// Another declaration of the same name, as the branches of `#if` may have.
-    var other: Place?
+    var other: Position?
 
     var name: String { path.joined(separator: ".") }
 
-    /// The place of what keeps the type from being read.
-    var obstacle: Place { decoder ?? other ?? place }
+    /// The position of what keeps the type from being read.
+    var obstacle: Position { decoder ?? other ?? position }
 
     func inherits(_ names: String...) -> Bool {
       inherited.contains { type in
@@ -35,8 +35,8 @@ package struct SwiftSources: Sendable {
     }
   }
 
-  /// A place in one of the files.
-  struct Place: Hashable, Sendable {
+  /// A position in one of the files.
+  struct Position: Hashable, Sendable {
     var file: Int
     var offset: Int
   }
@@ -80,7 +80,7 @@ package struct SwiftSources: Sendable {
     }
     for (declaration, file) in extensions { extend(by: declaration, file) }
     for name in aliases.keys {
-      if let place = types[name]?.place { types[name]?.other = place }
+      if let position = types[name]?.position { types[name]?.other = position }
     }
   }
 
@@ -98,18 +98,18 @@ package struct SwiftSources: Sendable {
         continue
       }
       let path = path + declaration.name
-      let place = Place(file: file, offset: declaration.offset)
+      let position = Position(file: file, offset: declaration.offset)
       let name = path.joined(separator: ".")
       if types[name] != nil {
-        types[name]?.other = place
+        types[name]?.other = position
       } else {
         types[name] = DeclaredType(
           kind: declaration.kind, path: path, inherited: declaration.inherited,
           isGeneric: declaration.isGeneric, attribute: declaration.attribute,
           properties: declaration.body.properties, cases: declaration.body.cases,
-          decoder: declaration.body.decoder.map { Place(file: file, offset: $0) },
+          decoder: declaration.body.decoder.map { Position(file: file, offset: $0) },
           generatedDecoder: declaration.body.generatedDecoder, conditions: declaration.conditions,
-          place: place)
+          position: position)
       }
       add(declaration.body, in: path, file: file, &extensions)
     }
@@ -121,7 +121,7 @@ package struct SwiftSources: Sendable {
     if let decoder = declaration.body.decoder {
       let isOnly = types[name]?.decoder == nil
       types[name]?.generatedDecoder = isOnly ? declaration.body.generatedDecoder : nil
-      types[name]?.decoder = Place(file: file, offset: decoder)
+      types[name]?.decoder = Position(file: file, offset: decoder)
     }
   }
 
@@ -192,9 +192,9 @@ extension SwiftSources {
     types.values.filter { $0.kind == .structure }.map(\.name).sorted()
   }
 
-  func file(_ place: Place) -> String { texts[place.file].name }
+  func file(_ position: Position) -> String { texts[position.file].name }
 
-  func location(_ place: Place) -> SourceLocation {
-    texts[place.file].text.location(ofByte: place.offset)
+  func location(_ position: Position) -> SourceLocation {
+    texts[position.file].text.location(ofByte: position.offset)
   }
 }

@@ -18,7 +18,7 @@ struct CardDecoder {
   }
 
   /// The location of each field of the card, and of its type, whose path is empty.
-  private(set) var places: [[String]: SourceLocation] = [:]
+  private(set) var locations: [[String]: SourceLocation] = [:]
 
   mutating func card(_ field: Field) -> LiveActivity? {
     let fields = Fields(
@@ -31,8 +31,8 @@ struct CardDecoder {
     var card = LiveActivity(attributesType: type ?? "")
     card.contentState = fields.required("content-state").flatMap { contentState($0) } ?? [:]
     card.attributes = fields["attributes"].flatMap { cardFields.fields($0) } ?? [:]
-    places = cardFields.places
-    places[[]] = fields["attributes-type"]?.node.location
+    locations = cardFields.locations
+    locations[[]] = fields["attributes-type"]?.node.location
     card.start = fields["start"].map(events) ?? []
     if let field = fields["end"] { decodeEnds(field, into: &card) }
     card.urgent = fields["urgent"].map(events) ?? []

@@ -9,7 +9,7 @@ struct CardFieldDecoder {
   private let decode: NodeDecoder
   private let templates: TemplateDecoder
   /// The location of each field, by the keys that lead to it; `[]` is the key of list elements.
-  private(set) var places: [[String]: SourceLocation] = [:]
+  private(set) var locations: [[String]: SourceLocation] = [:]
 
   init(diagnostics: Diagnostics) {
     self.diagnostics = diagnostics
@@ -35,7 +35,7 @@ struct CardFieldDecoder {
     for pair in pairs {
       templates.checkKey(pair, of: title)
       let path = path + [pair.key]
-      places[path] = places[path] ?? pair.keyLocation
+      locations[path] = locations[path] ?? pair.keyLocation
       members[pair.key] = value(pair.value, path, "\(title).\(shortened(pair.key))")
     }
     return members

@@ -41,7 +41,7 @@ struct ConditionDecoder {
     }
   }
 
-  /// Reports a mistake with its place in the file, and in the expression.
+  /// Reports a mistake with its location in the file, and in the expression.
   private func report(_ problem: CELProblem, _ text: String, _ node: YAMLNode) {
     guard case .scalar(let scalar) = node.kind else { return }
     let location = scalar.textLocation.map {

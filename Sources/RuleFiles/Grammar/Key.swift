@@ -53,9 +53,9 @@ struct MappingForm: Sendable {
 
   subscript(name: String) -> Key? { keys.first { $0.name == name } }
 
-  /// Returns a place for each key, for the message about a key that belongs into this mapping.
-  func each(belongs place: String) -> [String: String] {
-    Dictionary(keys.map { ($0.name, place) }) { first, _ in first }
+  /// Returns a hint for each key, for the message about a key that belongs into this mapping.
+  func each(belongs hint: String) -> [String: String] {
+    Dictionary(keys.map { ($0.name, hint) }) { first, _ in first }
   }
 }
 

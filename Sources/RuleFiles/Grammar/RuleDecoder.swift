@@ -21,8 +21,8 @@ struct RuleDecoder {
   struct Draft {
     var name: LocatedWord?
     var rule: Rule?
-    /// The location of each field of the rule's card; see `CardDecoder.places`.
-    var places: [[String]: SourceLocation] = [:]
+    /// The location of each field of the rule's card; see `CardDecoder.locations`.
+    var locations: [[String]: SourceLocation] = [:]
   }
 
   func draft(_ node: YAMLNode) -> Draft {
@@ -45,8 +45,8 @@ struct RuleDecoder {
       misplaced: KeyTable.alert.names)
     reportMisplaced(fields, action)
     let when = TriggerDecoder(diagnostics: diagnostics, vocabulary: vocabulary).when(fields, action)
-    var places: [[String]: SourceLocation] = [:]
-    let what = action.flatMap { self.what($0, fields, &places) }
+    var locations: [[String]: SourceLocation] = [:]
+    let what = action.flatMap { self.what($0, fields, &locations) }
     let data = fields["data"].map(templates.payload) ?? [:]
     let expires = self.expires(fields, action)
     let collapse = fields["collapse"].flatMap(self.collapse)
@@ -73,7 +73,7 @@ struct RuleDecoder {
     rule.otherApps = apps.dropFirst().map { App(rawValue: $0.text) }
     rule.limits = limits
     rule.yieldsToCard = yieldsToCard
-    return Draft(name: name, rule: rule, places: places)
+    return Draft(name: name, rule: rule, locations: locations)
   }
 
   private func expires(_ fields: Fields, _ action: Field?) -> RuleExpiry? {
@@ -145,11 +145,11 @@ struct RuleDecoder {
   }
 
   private func what(
-    _ action: Field, _ fields: Fields, _ places: inout [[String]: SourceLocation]
+    _ action: Field, _ fields: Fields, _ locations: inout [[String]: SourceLocation]
   ) -> Rule.What? {
     if action.name == "live-activity" {
       var decoder = CardDecoder(diagnostics: diagnostics, vocabulary: vocabulary)
-      defer { places = decoder.places }
+      defer { locations = decoder.locations }
       return decoder.card(action).map { .liveActivity($0) }
     }
     if action.name == "emit" {

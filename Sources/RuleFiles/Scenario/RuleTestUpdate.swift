@@ -18,14 +18,14 @@ package struct RuleTestUpdate {
 
   /// Returns the completed file; nil if no test lacks what it expects. Every other byte stays.
   ///
-  /// - Throws: the place where nothing can be inserted.
+  /// - Throws: the location where nothing can be inserted.
   package func result() throws(RuleProblem) -> Result? {
     let open = file.tests.filter { !$0.isComplete }
     if open.isEmpty { return nil }
     var lines = file.bytes.split(
       separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
     ).map(Array.init)
-    // From the end, so that the places of earlier tests stay.
+    // From the end, so that the locations of earlier tests stay.
     for test in open.sorted(by: { $0.location > $1.location }) {
       let run = RuleTestRun(test, by: file.configuration)
       try insert(test.lines(for: run), of: test, into: &lines)

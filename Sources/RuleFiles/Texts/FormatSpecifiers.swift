@@ -1,6 +1,6 @@
 /// The arguments that one of the app's texts takes: `%@`, `%1$@`, `%lld`, `%#@name@`; `%%` is none.
 struct FormatSpecifiers {
-  /// The specifier of each argument, by its place from 1.
+  /// The specifier of each argument, by its position from 1.
   private(set) var arguments: [Int: String] = [:]
 
   private let characters: [Character]
@@ -14,15 +14,15 @@ struct FormatSpecifiers {
       guard characters[index] == "%" else { continue }
       let start = index
       index += 1
-      let place = place()
+      let position = position()
       guard let specifier = specifier() else {
         // A percent sign before anything else is shown as it is.
         index = start
         continue
       }
       if specifier == "%%" { continue }
-      arguments[place ?? next] = specifier
-      if place == nil { next += 1 }
+      arguments[position ?? next] = specifier
+      if position == nil { next += 1 }
     }
   }
 
@@ -30,13 +30,13 @@ struct FormatSpecifiers {
   var count: Int { arguments.keys.max() ?? 0 }
 
   /// Reads `1$`; nil, and nothing read, if there is none.
-  private mutating func place() -> Int? {
+  private mutating func position() -> Int? {
     let digits = characters[index...].prefix { $0.isASCII && $0.isNumber }
-    guard let place = Int(String(digits)), (1...99).contains(place),
+    guard let position = Int(String(digits)), (1...99).contains(position),
       digits.endIndex < characters.count, characters[digits.endIndex] == "$"
     else { return nil }
     index = digits.endIndex + 1
-    return place
+    return position
   }
 
   /// Reads the rest of a specifier up to its last character; nil if it is none.

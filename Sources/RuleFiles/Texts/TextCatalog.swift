@@ -4,7 +4,7 @@ import RideCore
 /// The texts of one rule directory: the strings that rules may name, and every text for people that
 /// its files have, so that translations can be compared.
 final class TextCatalog {
-  /// A text with the place where a person would translate it.
+  /// A text with the location where a person would translate it.
   struct Entry {
     let file: String
     let location: SourceLocation

@@ -27,16 +27,16 @@ package struct HarmlessValues: Sendable {
   package func members(
     _ members: [String: JSONValue], at now: Timestamp
   ) -> [String: JSONValue] {
-    self.members(members, at: now, isPlace: false)
+    self.members(members, at: now, isCoordinate: false)
   }
 
   private func members(
-    _ members: [String: JSONValue], at now: Timestamp, isPlace: Bool
+    _ members: [String: JSONValue], at now: Timestamp, isCoordinate: Bool
   ) -> [String: JSONValue] {
     var result: [String: JSONValue] = [:]
     for (key, value) in members {
       result[name(key)] = self.value(
-        value, of: key, at: now, isPlace: isPlace || PlaceName.contains(key))
+        value, of: key, at: now, isCoordinate: isCoordinate || CoordinateName.contains(key))
     }
     return result
   }
@@ -51,23 +51,25 @@ package struct HarmlessValues: Sendable {
   }
 
   private func value(
-    _ value: JSONValue, of key: String, at now: Timestamp, isPlace: Bool, isInList: Bool = false
+    _ value: JSONValue, of key: String, at now: Timestamp, isCoordinate: Bool,
+    isInList: Bool = false
   ) -> JSONValue {
     if kept.contains(key) { return value }
     if key.hasSuffix("_id"), value != .null { return id(value, of: key) }
     switch value {
     case .null, .bool: return value
-    case .object(let members): return .object(self.members(members, at: now, isPlace: isPlace))
+    case .object(let members):
+      return .object(self.members(members, at: now, isCoordinate: isCoordinate))
     case .array(let values):
       return .array(
-        values.map { self.value($0, of: key, at: now, isPlace: isPlace, isInList: true) })
-    case .string(let text): return string(text, isPlace: isPlace)
+        values.map { self.value($0, of: key, at: now, isCoordinate: isCoordinate, isInList: true) })
+    case .string(let text): return string(text, isCoordinate: isCoordinate)
     case .integer(let number):
-      if isPlace { return .integer(0) }
+      if isCoordinate { return .integer(0) }
       return abs(Double(number)) < 1e6 || isTime(Double(number), near: now)
         ? value : .integer(names.number(String(number)))
     case .number(let number):
-      if isPlace { return .integer(Int64(max(-360, min(360, number)).rounded())) }
+      if isCoordinate { return .integer(Int64(max(-360, min(360, number)).rounded())) }
       if isTime(number, near: now) { return value }
       if abs(number) >= 1e7 { return .integer(names.number(String(number))) }
       // A pair in a list may be a position, whatever it is called.
@@ -93,13 +95,13 @@ package struct HarmlessValues: Sendable {
     return .string(names.id(key == "ride_id" ? .ride : .owner, value.text))
   }
 
-  private func string(_ text: String, isPlace: Bool) -> JSONValue {
+  private func string(_ text: String, isCoordinate: Bool) -> JSONValue {
     if text.isEmpty || words.contains(text) || CivilTime.instant(iso: text) != nil {
       return .string(text)
     }
     // A typed field may take its digits as a number: an amount, not a coordinate.
     let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    if !isPlace, text.utf8.count < 8, parts.count <= 2,
+    if !isCoordinate, text.utf8.count < 8, parts.count <= 2,
       parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(\.isDigit) }),
       parts.count == 1 || parts[1].count <= 2
     {
@@ -116,7 +118,7 @@ package struct HarmlessValues: Sendable {
 }
 
 /// The words of member names whose numbers are coordinates.
-private enum PlaceName {
+private enum CoordinateName {
   private static let words: Set<String> = [
     "lat", "lats", "lng", "lon", "long", "latitude", "longitude", "coord", "coords", "coordinate",
     "coordinates", "gps", "geo", "geometry", "geojson", "geohash", "point", "points", "position",

@@ -138,31 +138,31 @@ struct RehearsalSide {
   private mutating func check(
     _ push: PlannedPush, isAccepted: Bool, _ pass: Pass
   ) {
-    let place =
+    let context =
       "\(CivilTime.exact(pass.now)) ride \(pass.decision.view.rideID), rule \(push.entry.rule)"
     if pass.now >= push.validUntil {
-      figures.breach(.validity, "\(place): valid until \(CivilTime.exact(push.validUntil))")
+      figures.breach(.validity, "\(context): valid until \(CivilTime.exact(push.validUntil))")
     }
     guard let card = push.step else { return }
     if let known = going[pass.index].cards[card.card],
       known.isEnded || card.timestamp <= known.timestamp
     {
       let what = known.isEnded ? "a push after its end" : "the timestamp \(card.timestamp)"
-      figures.breach(.timestamps, "\(place): \(what)")
+      figures.breach(.timestamps, "\(context): \(what)")
     }
     going[pass.index].cards[card.card] = CardTrack(
       timestamp: card.timestamp, isEnded: card.event == .end && isAccepted)
   }
 
   private mutating func leave(_ pass: Pass, _ result: inout Step) {
-    let place = "\(CivilTime.exact(pass.now)) ride \(result.ride)"
+    let context = "\(CivilTime.exact(pass.now)) ride \(result.ride)"
     let known = going[pass.index]
     if !known.waiting.isEmpty {
-      figures.breach(.oneFate, "\(place): \(known.waiting.count) pushes without a fate")
+      figures.breach(.oneFate, "\(context): \(known.waiting.count) pushes without a fate")
     }
     let gone = pass.decision.view.cards.filter(\.isGone).map(\.target)
     if known.cards.contains(where: { !$0.value.isEnded && !gone.contains($0.key) }) {
-      figures.breach(.cardEnds, "\(place): a card without an end")
+      figures.breach(.cardEnds, "\(context): a card without an end")
     }
     replay.remove(pass.ride)
     going[pass.index] = Going()

@@ -28,8 +28,8 @@ struct RideComparison {
 
   /// Adds a push of the old rules; those of the new rules follow it at each time.
   mutating func add(before push: SentPush, to changes: inout RehearsalChanges) {
-    if let place = after.firstIndex(where: { Self.areEqual(push, $0) }) {
-      after.remove(at: place)
+    if let index = after.firstIndex(where: { Self.areEqual(push, $0) }) {
+      after.remove(at: index)
       changes.unchanged += 1
     } else {
       before.append(push)
@@ -37,13 +37,15 @@ struct RideComparison {
   }
 
   mutating func add(after push: SentPush, to changes: inout RehearsalChanges, ride: RideID) {
-    if let place = before.firstIndex(where: { Self.areEqual($0, push) }) {
-      before.remove(at: place)
+    if let index = before.firstIndex(where: { Self.areEqual($0, push) }) {
+      before.remove(at: index)
       changes.unchanged += 1
     } else if push.digest != nil,
-      let place = before.firstIndex(where: { $0.digest != nil && Self.isSamePlace($0, push) })
+      let index = before.firstIndex(where: {
+        $0.digest != nil && Self.haveSameTimeRuleAndAddress($0, push)
+      })
     {
-      Self.record(before.remove(at: place), push, ride, &changes)
+      Self.record(before.remove(at: index), push, ride, &changes)
     } else {
       after.append(push)
     }
@@ -52,8 +54,8 @@ struct RideComparison {
   /// Classifies what is left, once the ride is over.
   mutating func finish(_ changes: inout RehearsalChanges, ride: RideID) {
     for old in before {
-      if let place = after.firstIndex(where: { $0.rule == old.rule && $0.address == old.address }) {
-        Self.record(old, after.remove(at: place), ride, &changes)
+      if let index = after.firstIndex(where: { $0.rule == old.rule && $0.address == old.address }) {
+        Self.record(old, after.remove(at: index), ride, &changes)
       } else {
         changes.add(.removed, old.rule, Self.example(old, nil, ride))
       }
@@ -62,7 +64,7 @@ struct RideComparison {
     (before, after) = ([], [])
   }
 
-  private static func isSamePlace(_ one: SentPush, _ other: SentPush) -> Bool {
+  private static func haveSameTimeRuleAndAddress(_ one: SentPush, _ other: SentPush) -> Bool {
     one.at == other.at && one.rule == other.rule && one.address == other.address
   }
 

@@ -127,8 +127,8 @@ private struct StoryBook {
   }
 
   private var moments: [Int64: Story.Moment] = [:]
-  /// The place of each row within its moment.
-  private var places: [Key: Int] = [:]
+  /// The index of each row within its moment.
+  private var rowIndices: [Key: Int] = [:]
 
   init(_ steps: [ScenarioStep]) {
     for step in steps {
@@ -151,15 +151,15 @@ private struct StoryBook {
       name: entry.event.name, type: entry.pushType, cardEvent: entry.cardEvent,
       status: entry.status, reason: entry.reason)
     var moment = moments[second] ?? Story.Moment(at: item.at)
-    let place = places[key] ?? moment.rows.count
-    if place == moment.rows.count {
-      places[key] = place
+    let index = rowIndices[key] ?? moment.rows.count
+    if index == moment.rows.count {
+      rowIndices[key] = index
       moment.rows.append(Story.Row(entry: entry, push: item.push, due: item.due))
     }
     counts[key, default: 0] += 1
-    moment.rows[place].phones = max(moment.rows[place].phones, counts[key] ?? 0)
+    moment.rows[index].phones = max(moment.rows[index].phones, counts[key] ?? 0)
     if let push = item.push {
-      moment.rows[place].add(ReadablePush(push), in: item.language)
+      moment.rows[index].add(ReadablePush(push), in: item.language)
     }
     moments[second] = moment
   }
@@ -168,12 +168,12 @@ private struct StoryBook {
   func moments(ordered languages: [String]) -> [Story.Moment] {
     let order = Dictionary(
       languages.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-    func place(_ language: String?) -> Int { language.flatMap { order[$0] } ?? .max }
+    func rank(_ language: String?) -> Int { language.flatMap { order[$0] } ?? .max }
     var sorted = moments.values.sorted { $0.at < $1.at }
     for index in sorted.indices {
       for row in sorted[index].rows.indices {
         sorted[index].rows[row].texts.sort {
-          place($0.languages.first) < place($1.languages.first)
+          rank($0.languages.first) < rank($1.languages.first)
         }
       }
     }
@@ -189,10 +189,10 @@ private struct StoryBook {
       for row in moments[index].rows {
         let name = "\(row.entry.rule) \(row.entry.app)"
         if row.entry.event.name == RideEvent.refresh(at: moments[index].at).name, row.isSent,
-          let place = last[name], moments[place.moment].rows[place.row].shows(row)
+          let shown = last[name], moments[shown.moment].rows[shown.row].shows(row)
         {
-          moments[place.moment].rows[place.row].repeats += 1
-          moments[place.moment].rows[place.row].repeatedAt = moments[index].at
+          moments[shown.moment].rows[shown.row].repeats += 1
+          moments[shown.moment].rows[shown.row].repeatedAt = moments[index].at
           continue
         }
         if row.entry.cardEvent != nil, row.isSent { last[name] = (index, kept.count) }

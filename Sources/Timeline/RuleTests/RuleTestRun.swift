@@ -19,7 +19,7 @@ package struct RuleTestRun: Sendable {
       case waits(LedgerReason?)
     }
 
-    /// Its place among all.
+    /// Its index among all.
     let number: Int
     package var at: Timestamp
     package var rule: String

@@ -42,8 +42,8 @@ package struct UnmetExpectation: Hashable, Sendable {
 
   /// What it is in several lines, without the file: the message, and each difference.
   package var text: String {
-    let place = ruleSource.map { " (\($0))" } ?? ""
-    var lines = [message + place]
+    let source = ruleSource.map { " (\($0))" } ?? ""
+    var lines = [message + source]
     lines += differences.map { "    \($0.path): expected \($0.expected), actual \($0.actual)" }
     if !additions.isEmpty {
       lines.append("    if this is right, add to then:")

@@ -136,7 +136,7 @@ extension Result where Failure == ChannelError {
   }
 
   @Test("R31: hosts and ports of both environments are Apple's, and may be others")
-  func places() throws {
+  func endpoints() throws {
     var configuration = APNsConfiguration()
     #expect(
       configuration.channels(of: .production).description

@@ -119,12 +119,12 @@ import Testing
     let fixtures = try Fixtures.shared.get()
     let key = try SigningKey(
       path: fixtures.path("key.p8"), keyID: "ABCDE12345", teamID: "TEAM123456")
-    let places = [
+    let cases = [
       ("https://127.0.0.1:1", "ca.pem", "connect"),
       (bench.server.url, "other-ca.pem", "certificate"),
       (bench.server.url, "nowhere.pem", "nowhere.pem"),
     ]
-    for (url, ca, word) in places {
+    for (url, ca, word) in cases {
       var configuration = try APNsConfiguration(caFile: fixtures.path(ca))
       configuration.productionChannels = try APNsEndpoint(url)
       let client = ChannelClient(

@@ -81,8 +81,8 @@ import Testing
 
   @Test func `the ready line contains port and directory`() throws {
     let simulator = try RunningSimulator()
-    let place = "https://127.0.0.1:\(simulator.port) state=\(simulator.directory.path)"
-    #expect(simulator.readyLine == "apns-simulator: listening on \(place)")
+    let details = "https://127.0.0.1:\(simulator.port) state=\(simulator.directory.path)"
+    #expect(simulator.readyLine == "apns-simulator: listening on \(details)")
   }
 
   @Test func `the end of standard input ends the process`() throws {
@@ -100,8 +100,8 @@ import Testing
     let tool = try run(
       "--port", String(simulator.port), "--state", simulator.directory.path)
     #expect(tool.status == 1 && tool.output == "")
-    let place = "127.0.0.1:\(simulator.port)"
-    #expect(tool.errors == "apns-simulator: \(place): listen: Address already in use\n")
+    let endpoint = "127.0.0.1:\(simulator.port)"
+    #expect(tool.errors == "apns-simulator: \(endpoint): listen: Address already in use\n")
   }
 
   @Test func `a bad faults file is refused at start`() throws {
@@ -110,8 +110,8 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let tool = try run("--port", "0", "--state", directory, "--faults", file.url.path)
     #expect(tool.status == 1 && tool.output == "")
-    let place = "\(file.url.path): faults[0].action.reset"
-    let error = #"apns-simulator: \#(place): found "BOOM", expected one of NO_ERROR, "#
+    let path = "\(file.url.path): faults[0].action.reset"
+    let error = #"apns-simulator: \#(path): found "BOOM", expected one of NO_ERROR, "#
     #expect(tool.errors.hasPrefix(error))
     #expect(tool.errors.split(separator: "\n").count == 1)
   }

@@ -51,7 +51,7 @@ import Testing
         + "stream number"
     ),
   ])
-  func `an error contains place, found and expected`(text: String, message: String) {
+  func `an error contains path, found and expected`(text: String, message: String) {
     #expect {
       try FaultReader.read(text: Array(text.utf8))
     } throws: { error in

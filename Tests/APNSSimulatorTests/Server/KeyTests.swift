@@ -68,7 +68,7 @@ import Testing
     ("[]", "expected"),
     ("{", "byte"), (#"{"A": {"revoked": 1}}"#, "A.revoked"),
   ])
-  func `R99 a bad file of keys is refused with its place`(text: String, place: String) throws {
+  func `R99 a bad file of keys is refused with its path`(text: String, path: String) throws {
     let directory = try ScratchFolder.create("keys")
     defer { ScratchFolder.remove(directory) }
     try Data(text.utf8).write(to: URL(fileURLWithPath: directory + "/keys.json"))
@@ -76,7 +76,7 @@ import Testing
       RunningSimulator.binary.path, ["--port", "0", "--state", directory])
     #expect(tool.status == 1)
     #expect(tool.errors.contains("\(directory)/keys.json"), "\(tool.errors)")
-    #expect(tool.errors.contains(place), "\(tool.errors)")
+    #expect(tool.errors.contains(path), "\(tool.errors)")
   }
 
   @Test func `R99 a bad file of keys leaves the old keys in force`() async throws {

@@ -59,7 +59,7 @@ import Testing
     let late = push("3", at: 1_001, expiration: 2_000)
     #expect(outcomes(devices.accept(late, for: "t")) == ["1 expired"])
     devices.disconnect("u")
-    #expect(devices.connect("u", at: late.acceptedAt).isEmpty, "each token has its own place")
+    #expect(devices.connect("u", at: late.acceptedAt).isEmpty, "each token has its own entry")
   }
 }
 

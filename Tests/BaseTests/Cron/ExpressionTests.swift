@@ -56,7 +56,7 @@ import Testing
   ]
 
   @Test(arguments: wrong.indices)
-  func `a wrong one is refused with its place`(index: Int) {
+  func `a wrong one is refused with its offset`(index: Int) {
     let (text, offset, message) = Self.wrong[index]
     do {
       _ = try CronSchedule(text)

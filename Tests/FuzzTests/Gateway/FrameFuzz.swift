@@ -98,8 +98,8 @@ import Testing
 
   /// Encodes the push as one of the commands that can express it.
   private static func bytes(of push: LegacyPush, _ chance: inout Chance) -> [UInt8] {
-    let token = stride(from: 0, to: 64, by: 2).map { place in
-      let digits = Array(push.token.hex)[place..<place + 2]
+    let token = stride(from: 0, to: 64, by: 2).map { offset in
+      let digits = Array(push.token.hex)[offset..<offset + 2]
       return UInt8(String(digits), radix: 16) ?? 0
     }
     let payload = Array(push.payload.utf8)

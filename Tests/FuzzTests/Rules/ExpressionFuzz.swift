@@ -3,7 +3,7 @@ import CEL
 import RideCore
 import Testing
 
-/// Whatever the text is, an expression is refused at a place that it has, or its evaluation ends.
+/// Whatever the text is, an expression is refused at an offset that it has, or its evaluation ends.
 @Suite struct `Fuzzing of expressions` {
   private static let seeds = [
     "last == null || math.abs(ride.attributes.eta_epoch - last.eta_epoch) > 180",

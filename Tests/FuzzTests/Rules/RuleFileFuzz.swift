@@ -37,13 +37,14 @@ import Testing
     try require(problems == problems.sorted(), "out of order: \(problems)")
     for problem in problems {
       let known = files + RuleBytes.strings
-      guard let file = known.first(where: { $0.name == problem.file }), let place = problem.location
-      else { throw Fuzz.Fault(text: "without a place: \(problem)") }
+      guard let file = known.first(where: { $0.name == problem.file }),
+        let location = problem.location
+      else { throw Fuzz.Fault(text: "without a location: \(problem)") }
       // A line ends with at least one byte, and each column has at least one.
       let isInFile =
-        (1...file.bytes.count + 1).contains(place.line)
-        && (1...file.bytes.count + 2).contains(place.column)
-      try require(isInFile, "a place that the file does not have: \(problem)")
+        (1...file.bytes.count + 1).contains(location.line)
+        && (1...file.bytes.count + 2).contains(location.column)
+      try require(isInFile, "a location that the file does not have: \(problem)")
       try require(!problem.description.contains(where: \.isNewline), "in two lines: \(problem)")
     }
   }

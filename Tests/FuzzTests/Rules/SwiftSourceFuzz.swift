@@ -4,7 +4,7 @@ import RuleFiles
 import TestSupport
 import Testing
 
-/// Whatever the bytes of an app's source are, the comparison ends, and each finding has a place.
+/// Whatever the bytes of an app's source are, the comparison ends, and each finding has a location.
 @Suite struct `Fuzzing of Swift source` {
   @Test func `No source does harm`() {
     Fuzz.run("Swift source", cases: 1500) { chance throws(Fuzz.Fault) in
@@ -15,7 +15,7 @@ import Testing
         with: sources)
       let lines = comparison.findings.map(\.description) + sources.problems.map(\.description)
       for line in lines {
-        try require(line.hasPrefix("f.swift"), "without a place: \(line)")
+        try require(line.hasPrefix("f.swift"), "without a location: \(line)")
         try require(!line.contains("\n"), "several lines: \(line)")
       }
       try require(

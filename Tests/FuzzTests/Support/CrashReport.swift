@@ -16,7 +16,7 @@ struct CrashReport {
     let report = Array("\nfuzzing: \(name), RIDEPULSE_FUZZ_SEED=".utf8)
     unsafe text = memory.makeRow()
     end = min(report.count, ReportMemory.size - Self.digits - 2)
-    for (place, byte) in report.prefix(end).enumerated() { unsafe text[place] = byte }
+    for (index, byte) in report.prefix(end).enumerated() { unsafe text[index] = byte }
     unsafe text[end + Self.digits] = UInt8(ascii: "\n")
     unsafe text[end + Self.digits + 1] = 0
     record(0)
@@ -26,8 +26,8 @@ struct CrashReport {
   /// Records the seed of the case that begins.
   func record(_ seed: Int) {
     var rest = seed.magnitude
-    for place in (end..<end + Self.digits).reversed() {
-      unsafe text[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+    for index in (end..<end + Self.digits).reversed() {
+      unsafe text[index] = UInt8(ascii: "0") + UInt8(rest % 10)
       rest /= 10
     }
     if seed < 0 { unsafe text[end] = UInt8(ascii: "-") }

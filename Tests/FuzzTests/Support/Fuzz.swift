@@ -65,8 +65,8 @@ struct Chance {
   mutating func share() -> Double { Double.random(in: 0..<1, using: &numbers) }
 
   mutating func pick<Element>(_ first: Element, _ others: Element...) -> Element {
-    let place = number(0...others.count)
-    return place == 0 ? first : others[place - 1]
+    let index = number(0...others.count)
+    return index == 0 ? first : others[index - 1]
   }
 
   /// Returns an element of a list, or `other` if the list is empty.

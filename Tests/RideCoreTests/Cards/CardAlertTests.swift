@@ -71,7 +71,7 @@ import Testing
     #expect(stage.wire.map(\.isCard) == [false])
   }
 
-  @Test func `an alert that waits for its card is superseded by a newer one of its place`() {
+  @Test func `an alert that waits for its card is superseded by a newer one of its collapse key`() {
     var stage = stage()
     stage.others = ["driver_arrived", "ride_completed"].map {
       Sample.rule($0, on: [$0], collapse: "ride-{{ride.id}}")
@@ -100,7 +100,7 @@ import Testing
     #expect(stage.ledger.values.first { $0.rule == "driver_arrived" }?.status == .superseded)
   }
 
-  @Test func `R70: an alert that the card shows supersedes an older one of its place`() {
+  @Test func `R70: an alert that the card shows supersedes an older one of its collapse key`() {
     var stage = CardStage()
     stage.others = ["driver_assigned", "driver_arrived"].map {
       Sample.rule($0, on: [$0], collapse: "ride-{{ride.id}}")

@@ -76,7 +76,7 @@ import Testing
         + "contact, seen, preference, answer, outcome"
     ),
   ])
-  func problemsNameLineAndPlace(_ text: String, _ expected: String) throws {
+  func problemsNameLineAndPath(_ text: String, _ expected: String) throws {
     var reader = DayReader()
     _ = try reader.read(Array(Self.header.utf8))
     do throws(DayProblem) {

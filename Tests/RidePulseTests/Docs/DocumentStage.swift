@@ -40,7 +40,7 @@ struct DocumentStage {
   }
 
   /// A server of Postgres for each page at once would starve the others.
-  private static let turnstile = Turnstile(places: 2)
+  private static let turnstile = Turnstile(capacity: 2)
 
   /// Creates a stage of this kind, passes it, and removes everything.
   static func run(_ kind: Kind, _ body: (DocumentStage) async throws -> Void) async throws {

@@ -36,17 +36,17 @@ struct OutputComparison {
     var parts = page.split(omittingEmptySubsequences: false) { Self.isGap($0) }.map(Array.init)
     let first = parts.removeFirst()
     if let difference = match(first, at: 0, of: output) { return difference }
-    var place = first.count
-    guard let last = parts.popLast() else { return rest(of: output, from: place) }
+    var offset = first.count
+    guard let last = parts.popLast() else { return rest(of: output, from: offset) }
     for part in parts {
-      let places = place...max(place, output.count - part.count)
-      guard let found = places.first(where: { isMatch(part, at: $0, of: output) }) else {
+      let offsets = offset...max(offset, output.count - part.count)
+      guard let found = offsets.first(where: { isMatch(part, at: $0, of: output) }) else {
         return Self.missing(part)
       }
       if let difference = match(part, at: found, of: output) { return difference }
-      place = found + part.count
+      offset = found + part.count
     }
-    guard output.count - last.count >= place else { return Self.missing(last) }
+    guard output.count - last.count >= offset else { return Self.missing(last) }
     return match(last, at: output.count - last.count, of: output)
   }
 
@@ -54,8 +54,8 @@ struct OutputComparison {
     "not printed:\n\(lines.joined(separator: "\n"))"
   }
 
-  private func rest(of output: [String], from place: Int) -> String? {
-    let rest = output.dropFirst(place)
+  private func rest(of output: [String], from offset: Int) -> String? {
+    let rest = output.dropFirst(offset)
     return rest.isEmpty
       ? nil : "printed, and not on the page:\n\(rest.joined(separator: "\n"))"
   }
@@ -66,14 +66,14 @@ struct OutputComparison {
     return lines
   }
 
-  private func isMatch(_ page: [String], at place: Int, of output: [String]) -> Bool {
+  private func isMatch(_ page: [String], at offset: Int, of output: [String]) -> Bool {
     var copy = self
-    return copy.match(page, at: place, of: output) == nil
+    return copy.match(page, at: offset, of: output) == nil
   }
 
-  private mutating func match(_ page: [String], at place: Int, of output: [String]) -> String? {
+  private mutating func match(_ page: [String], at offset: Int, of output: [String]) -> String? {
     for (index, line) in page.enumerated() {
-      let printed = place + index < output.count ? output[place + index] : "(nothing)"
+      let printed = offset + index < output.count ? output[offset + index] : "(nothing)"
       if let difference = difference(page: line, printed: printed) { return difference }
     }
     return nil
@@ -110,10 +110,10 @@ struct OutputComparison {
   private func form(of line: String) -> (text: String, ids: [String]) {
     guard varies else { return (line, []) }
     var (text, ids) = ("", [String]())
-    var place = line.startIndex
+    var position = line.startIndex
     for match in line.matches(of: varying) {
-      text += line[place..<match.range.lowerBound]
-      place = match.range.upperBound
+      text += line[position..<match.range.lowerBound]
+      position = match.range.upperBound
       if let id = match.id ?? match.hex {
         text += match.id == nil ? "<hex>" : "<id>"
         ids.append(id.hasPrefix("…") ? String(id.dropFirst()) : String(id))
@@ -121,7 +121,7 @@ struct OutputComparison {
         text += match.time == nil ? "<span>" : "<time>"
       }
     }
-    return (text + line[place...], ids)
+    return (text + line[position...], ids)
   }
 }
 

@@ -36,7 +36,7 @@ struct PageScript {
       let exchanges = block.transcript?.exchanges ?? []
       let hidden = block.steps.dropLast(exchanges.count)
       for step in hidden where results[step].status != 0 {
-        Issue.record("\(place(block.content.lowerBound)): \(steps[step].text)\n\(results[step])")
+        Issue.record("\(location(block.content.lowerBound)): \(steps[step].text)\n\(results[step])")
       }
       var isSame = true
       var lines: [String] = []
@@ -59,12 +59,12 @@ struct PageScript {
     if Golden.isRecording { return }
     Issue.record(
       """
-      \(place(exchange.line)): $ \(exchange.command)
+      \(location(exchange.line)): $ \(exchange.command)
       \(difference)
       RECORD_GOLDEN=1 writes:
       \(output.joined(separator: "\n"))
       """)
   }
 
-  private func place(_ line: Int) -> String { "\(page.path):\(line)" }
+  private func location(_ line: Int) -> String { "\(page.path):\(line)" }
 }

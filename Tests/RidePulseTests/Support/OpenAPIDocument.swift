@@ -76,31 +76,31 @@ struct OpenAPIDocument {
   }
 
   /// Returns the parts of a value that a schema does not allow.
-  func faults(of value: JSONValue, by schema: JSONValue, at place: String = "$") -> [String] {
+  func faults(of value: JSONValue, by schema: JSONValue, at path: String = "$") -> [String] {
     let schema = followed(schema)
     var faults: [String] = []
     let types = schema.value(at: ["type"])?.texts ?? []
     if !types.isEmpty, !types.contains(value.schemaType) {
-      faults.append("\(place) is \(value.schemaType), not \(types)")
+      faults.append("\(path) is \(value.schemaType), not \(types)")
     }
     if case .array(let known) = schema.value(at: ["enum"]), !known.contains(value) {
-      faults.append("\(place) is \(value), not one of \(known)")
+      faults.append("\(path) is \(value), not one of \(known)")
     }
     if case .object(let members) = value {
       for name in schema.value(at: ["required"])?.texts ?? [] where members[name] == nil {
-        faults.append("\(place) has no \(name)")
+        faults.append("\(path) has no \(name)")
       }
       let properties = schema.value(at: ["properties"])?.members ?? [:]
       for (name, member) in members {
         guard let inner = properties[name] else {
-          if !properties.isEmpty { faults.append("\(place).\(name) is not documented") }
+          if !properties.isEmpty { faults.append("\(path).\(name) is not documented") }
           continue
         }
-        faults += self.faults(of: member, by: inner, at: "\(place).\(name)")
+        faults += self.faults(of: member, by: inner, at: "\(path).\(name)")
       }
     }
     if case .array(let elements) = value, let items = schema.value(at: ["items"]) {
-      faults += elements.flatMap { self.faults(of: $0, by: items, at: place + "[]") }
+      faults += elements.flatMap { self.faults(of: $0, by: items, at: path + "[]") }
     }
     return faults
   }

@@ -18,7 +18,7 @@ struct Stage {
   static let driverToken = String(repeating: "d1", count: 32)
 
   /// Each stage has a simulator, sessions and servers: more at once would starve each other.
-  private static let turnstile = Turnstile(places: 3)
+  private static let turnstile = Turnstile(capacity: 3)
 
   /// Creates a migrated database and a simulator, runs the body, and removes everything.
   ///

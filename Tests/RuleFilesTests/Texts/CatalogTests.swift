@@ -98,7 +98,7 @@ import Testing
     #expect(try compared(alert).warnings == expected)
   }
 
-  @Test func `R94: the alerts of cards count too, and each place is named`() throws {
+  @Test func `R94: the alerts of cards count too, and each location is named`() throws {
     let rules = try StringsTests.load(
       ruleFile(
         changing: """

@@ -47,7 +47,7 @@ import Testing
         ]
       ),
     ])
-  func `R94: each text once, with its place`(rule: String, expected: [String]) throws {
+  func `R94: each text once, with its location`(rule: String, expected: [String]) throws {
     #expect(try warnings(ruleFile(changing: rule)) == expected)
   }
 

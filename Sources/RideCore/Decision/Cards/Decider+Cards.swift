@@ -217,9 +217,9 @@ extension Decider {
     let cause = update?.cause ?? memo.cause ?? RideEvent.refresh(at: now)
     var entry = draft(rule.rule, memo.subject ?? cause)
     let event = update?.event ?? (memo.endsAt == nil ? .update : .end)
-    let place = event == .end ? "end" : "\(memo.number)"
+    let ordinal = event == .end ? "end" : "\(memo.number)"
     entry.id = PushID(
-      of: "card", decision.view.rideID.text, rule.name, target.rawValue, place)
+      of: "card", decision.view.rideID.text, rule.name, target.rawValue, ordinal)
     entry.card = target
     entry.cardEvent = event
     entry.attempts = memo.failures

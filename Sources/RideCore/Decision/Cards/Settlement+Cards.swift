@@ -75,14 +75,14 @@ extension Settlement {
   /// it later; only if the service stopped before it tried the card, both are tried again together.
   mutating func settle(
     _ covered: [(entry: LedgerEntry, by: Cover)], _ alerts: CardAlertOutcomes,
-    _ places: CollapseIndex, now: Timestamp
+    _ collapseIndex: CollapseIndex, now: Timestamp
   ) {
     var shown: [LedgerEntry] = []
     for (alert, cover) in covered {
       var entry = alert
       if alerts.show(entry, cover) {
         shown.append(entry)
-      } else if let newer = places.successor(of: entry) {
+      } else if let newer = collapseIndex.successor(of: entry) {
         entry.end(.superseded, .superseded(by: newer.name))
         removeAlert(entry.event, from: cover.cards)
       } else {

@@ -6,20 +6,20 @@ import Synchronization
 // The server, timeline and pin under which rides are claimed.
 extension PostgresRideStore {
   /// The server and timeline of the last claim.
-  package var place: ServerPlace? { places.withLock { $0.place } }
+  package var databaseIdentity: DatabaseIdentity? { identityMonitor.withLock { $0.identity } }
 
   /// How often the server or its timeline has changed since the start.
-  package var failovers: Int { places.withLock { $0.moves } }
+  package var failovers: Int { identityMonitor.withLock { $0.moves } }
 
   /// Why nothing is claimed or sent; empty if the database matches its pin.
-  package var pinProblems: [PinProblem] { places.withLock { $0.problems } }
+  package var pinProblems: [PinProblem] { identityMonitor.withLock { $0.problems } }
 
   /// Pins the database and the apps if they are not pinned, and records whether they match.
   ///
   /// - Throws: `PostgresError`.
   package func checkPin() async throws(PostgresError) {
     let problems = try await pin.check(claims)
-    guard places.withLock({ $0.checked(problems) }) else { return }
+    guard identityMonitor.withLock({ $0.checked(problems) }) else { return }
     if problems.isEmpty {
       return log(.info, "Database matches its pin, sending", [:])
     }
@@ -32,17 +32,17 @@ extension PostgresRideStore {
       ])
   }
 
-  /// Handles what a claim reported about its place.
+  /// Handles what a claim reported about its database.
   ///
-  /// - Returns: Whether the place has changed, so that this claim began its scan too high.
-  func handle(_ report: PlaceMonitor.Report) async -> Bool {
+  /// - Returns: Whether the identity has changed, so that this claim began its scan too high.
+  func handle(_ report: DatabaseIdentityMonitor.Report) async -> Bool {
     var hasMoved = false
-    for action in places.withLock({ $0.handle(report) }) {
+    for action in identityMonitor.withLock({ $0.handle(report) }) {
       switch action {
       case .forgetNumbers(let old):
         hasMoved = true
         lowWaterMark.withLock { $0 = LowWaterMark() }
-        record(report.place, after: old)
+        record(report.identity, after: old)
       // The first claim of work that sends nothing pins no database.
       case .checkPin where pin.apps.isEmpty && report.mayClaim && pinProblems.isEmpty: break
       case .checkPin:
@@ -56,16 +56,19 @@ extension PostgresRideStore {
     return hasMoved
   }
 
-  private func record(_ place: ServerPlace, after old: ServerPlace) {
-    if place.systemIdentifier == old.systemIdentifier {
+  private func record(_ identity: DatabaseIdentity, after old: DatabaseIdentity) {
+    if identity.systemIdentifier == old.systemIdentifier {
       log(
         .warning, "Postgres failed over",
-        ["timeline": "\(place.timeline)", "before": "\(old.timeline)", "server": place.server])
+        [
+          "timeline": "\(identity.timeline)", "before": "\(old.timeline)",
+          "server": identity.server,
+        ])
     } else {
       log(
         .warning, "Postgres is another server",
         [
-          "server": place.server, "timeline": "\(place.timeline)", "before": old.server,
+          "server": identity.server, "timeline": "\(identity.timeline)", "before": old.server,
         ])
     }
   }

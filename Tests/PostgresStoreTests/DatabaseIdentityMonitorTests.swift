@@ -3,16 +3,16 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite("The place of claims") struct PlaceMonitorTests {
+@Suite("The database of claims") struct DatabaseIdentityMonitorTests {
   private static func report(
     _ timeline: Int64 = 1, system: Int64 = 7, mayClaim: Bool = true, isPinned: Bool = true
-  ) -> PlaceMonitor.Report {
-    PlaceMonitor.Report(
-      place: ServerPlace(systemIdentifier: system, timeline: timeline), mayClaim: mayClaim,
-      isPinned: isPinned)
+  ) -> DatabaseIdentityMonitor.Report {
+    DatabaseIdentityMonitor.Report(
+      identity: DatabaseIdentity(systemIdentifier: system, timeline: timeline),
+      mayClaim: mayClaim, isPinned: isPinned)
   }
 
-  private static let first = report().place
+  private static let first = report().identity
   private static let problem = PinProblem(kind: .server, pinned: "1", found: "2")
 
   @Test(
@@ -26,18 +26,19 @@ import Testing
         [report(), report(1, system: 8, mayClaim: false)],
         [[], [.forgetNumbers(from: first), .checkPin]], 1
       ),
-    ] as [([PlaceMonitor.Report], [[PlaceMonitor.Action]], Int)])
+    ] as [([DatabaseIdentityMonitor.Report], [[DatabaseIdentityMonitor.Action]], Int)])
   func `R107: a new timeline or server voids numbers, a wrong pin is checked`(
-    reports: [PlaceMonitor.Report], actions: [[PlaceMonitor.Action]], moves: Int
+    reports: [DatabaseIdentityMonitor.Report], actions: [[DatabaseIdentityMonitor.Action]],
+    moves: Int
   ) {
-    var monitor = PlaceMonitor()
+    var monitor = DatabaseIdentityMonitor()
     let taken = reports.map { monitor.handle($0) }
     #expect(taken == actions)
     #expect(monitor.moves == moves)
   }
 
   @Test func `R111: a problem is reported once, and checked until it is gone`() {
-    var monitor = PlaceMonitor()
+    var monitor = DatabaseIdentityMonitor()
     let taken = [
       monitor.handle(Self.report(mayClaim: false)), monitor.handle(Self.report(mayClaim: false)),
     ]

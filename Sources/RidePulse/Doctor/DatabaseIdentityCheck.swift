@@ -1,8 +1,8 @@
 import PostgresStore
 
-/// Checks where the database is: its pin, its standbys, and past failovers. What is in order is not
-/// mentioned.
-enum PlaceCheck {
+/// Checks which database this is: its pin, its standbys, and past failovers. What is in order is
+/// not mentioned.
+enum DatabaseIdentityCheck {
   static func results(_ probes: DatabaseState) -> [CheckResult] {
     pin(probes.pin)
       + [hosts(probes), standbys(probes.replication), failovers(probes.replication)]
