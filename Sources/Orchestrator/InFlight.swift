@@ -98,8 +98,8 @@ struct InFlight {
 
   /// Returns the next push to the same recipient if it may be sent now.
   ///
-  /// If a push is to be retried, those after it are held back: a recipient receives its pushes in
-  /// order.
+  /// If a push is to be retried, those after it stay queued behind it: a recipient receives its
+  /// pushes in order.
   private mutating func follow(
     _ slot: Int, _ index: Int, _ outcome: PushOutcome, at uptime: Duration?
   ) -> PushRequest? {
@@ -112,7 +112,7 @@ struct InFlight {
     }
     var held: Int? = follower
     while let index = held {
-      slots[slot]?.outcomes[index] = .unsent(.heldBack)
+      slots[slot]?.outcomes[index] = .unsent(.queuedBehind)
       slots[slot]?.open -= 1
       held = ride.followers[index]
     }

@@ -210,7 +210,7 @@ import TestSupport
       RideClaim(rideID: "r", fence: 1), try decision(), claimNumber: 1, deadline: .seconds(5))
     #expect(inFlight.record(report(sent[0], outcome), at: .zero).isEmpty)
     #expect(inFlight.record(report(sent[1], outcome), at: .zero).isEmpty)
-    let held = PushOutcome.unsent(.heldBack)
+    let held = PushOutcome.unsent(.queuedBehind)
     #expect(
       inFlight.takeFinished(atMost: 1).first?.outcomes
         == [outcome, outcome, held, held, held, held])
@@ -224,7 +224,7 @@ import TestSupport
     for request in sent { #expect(inFlight.record(report(request, .accepted), at: uptime).isEmpty) }
     #expect(
       inFlight.takeFinished(atMost: 1).first?.outcomes.dropFirst(2)
-        .allSatisfy { $0 == .unsent(.heldBack) } == true)
+        .allSatisfy { $0 == .unsent(.queuedBehind) } == true)
   }
 }
 

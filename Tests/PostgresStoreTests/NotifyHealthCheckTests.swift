@@ -8,7 +8,7 @@ import Testing
     /// Takes a probe at this second; the expected number, or nil if it is not time.
     case take(Int, Int?)
     case sent(Int, Int)
-    case withheld(Int, Int, NotifyHealthCheck.Change?)
+    case notSent(Int, Int, NotifyHealthCheck.Change?)
     case returned(Int, Int, NotifyHealthCheck.Change?)
     case timeIsUp(Int, isOverdue: Bool)
     case explained(NotifyHealthCheck.Change?)
@@ -89,17 +89,17 @@ import Testing
         "a queue that nobody may notify is no health, reported once, and tried again after the period",
         [
           .connected, .take(0, 1), .sent(1, 0), .returned(1, 0, nil), .isHealthy(true),
-          .take(5, 2), .withheld(2, 5, .queueFull), .isHealthy(false),
-          .timeIsUp(2, isOverdue: false), .take(9, nil), .take(10, 3), .withheld(3, 10, nil),
+          .take(5, 2), .notSent(2, 5, .queueFull), .isHealthy(false),
+          .timeIsUp(2, isOverdue: false), .take(9, nil), .take(10, 3), .notSent(3, 10, nil),
           .take(15, 4), .sent(4, 15), .returned(4, 15, .regained), .isHealthy(true),
         ]
       ),
       (
         "LISTEN that is lost after that is reported, too",
         [
-          .connected, .take(0, 1), .withheld(1, 0, .queueFull), .take(5, 2), .sent(2, 5),
+          .connected, .take(0, 1), .notSent(1, 0, .queueFull), .take(5, 2), .sent(2, 5),
           .timeIsUp(2, isOverdue: true), .explained(.lost), .explained(nil), .take(6, 3),
-          .withheld(3, 6, .queueFull), .withheld(3, 6, nil),
+          .notSent(3, 6, .queueFull), .notSent(3, 6, nil),
         ]
       ),
     ] as [(String, [Step])])
@@ -112,8 +112,8 @@ import Testing
       case .take(let second, let number):
         #expect(healthCheck.take(now: moment(second)) == number, comment)
       case .sent(let number, let second): healthCheck.sent(number, now: moment(second))
-      case .withheld(let number, let second, let news):
-        #expect(healthCheck.withheld(number, now: moment(second)) == news, comment)
+      case .notSent(let number, let second, let news):
+        #expect(healthCheck.notSent(number, now: moment(second)) == news, comment)
       case .returned(let number, let second, let news):
         #expect(healthCheck.returned(number, now: moment(second)) == news, comment)
       case .timeIsUp(let number, let isOverdue):

@@ -77,7 +77,7 @@ import TestSupport
         let explained = try Command.ridepulse(["explain", ride.id], stage.environment).output
         #expect(explained.contains("suppressed: \(ride.reason ?? "")\n"), "\(explained)")
       }
-      // An optional field is null, and withholds nothing else.
+      // An optional field is null, and blocks nothing else.
       let broken =
         "sent as null: content-state.eta is the number 1795248300000, the card's type is date-epoch"
       let rows = try await stage.rows(

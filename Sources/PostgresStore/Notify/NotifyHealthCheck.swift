@@ -48,7 +48,7 @@ struct NotifyHealthCheck: Sendable {
 
   /// Records that the probe was not sent, because the server's NOTIFY queue is not being read:
   /// other notifications would not be sent either.
-  mutating func withheld(_ number: Int, now: Instant) -> Change? {
+  mutating func notSent(_ number: Int, now: Instant) -> Change? {
     guard out?.number == number else { return nil }
     (out, sentAt, isHealthy) = (nil, now, false)
     defer { reported = .queueFull }

@@ -69,7 +69,7 @@ package final class WakeListener: Sendable {
     let call = Call(Self.notifyProbe, [channel, String(number)])
     let rows = try await session.run([call], timeout: NotifyHealthCheck.limit)
     guard rows[0].bool(0, 0) ?? false else {
-      if state.withLock({ $0.healthCheck.withheld(number, now: .now) }) == .queueFull {
+      if state.withLock({ $0.healthCheck.notSent(number, now: .now) }) == .queueFull {
         let usage = NotifyQueue(usage: rows[0].double(0, 1) ?? NotifyQueue.limit)
         report((try? await NotifyQueue.read(session)) ?? usage)
       }

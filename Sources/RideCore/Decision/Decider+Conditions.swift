@@ -4,7 +4,7 @@ import Base
 import CEL
 
 extension Decider {
-  /// Returns why a rule's `if` withholds a push; nil if it does not, or if there is none.
+  /// Returns why a rule's `if` blocks a push; nil if it does not, or if there is none.
   ///
   /// - Parameters:
   ///   - phone: the phone that the push is for; nil if the condition does not depend on it.
@@ -45,7 +45,7 @@ extension Decider {
     }
     let firing = RuleFiring(rule.name, context.event)
     if phone == nil, let part = decision.view.memo.part {
-      return part.withheld?.contains(firing) != true
+      return part.blocked?.contains(firing) != true
     }
     let reason = firstCondition(rule, context, phone, last: conditions[rule.name]?.last)
     let isUpdate = context.event.name == "ride_updated"
@@ -57,7 +57,7 @@ extension Decider {
       }
       return true
     }
-    if phone == nil { withheld.append(firing) }
+    if phone == nil { blocked.append(firing) }
     let isError = reason.code == .engine(.conditionError)
     if isUpdate {
       if isError {
@@ -88,14 +88,14 @@ extension Decider {
   /// Hands what the next decision needs to the memo.
   mutating func keepConditions() {
     let before = decision.view.memo
-    if conditions.isEmpty, withheld.isEmpty, before.part?.remembered == nil { return }
+    if conditions.isEmpty, blocked.isEmpty, before.part?.remembered == nil { return }
     let all = (before.part?.remembered ?? [:]).merging(remembered) { $1 }
     if decision.settlement.memo.part != nil {
       // Each part decides as the first one did: what is remembered counts after the last part.
       for name in conditions.keys { conditions[name]?.last = before.conditions[name]?.last }
       decision.settlement.memo.part?.remembered = all.isEmpty ? nil : all
-      let firings = (before.part?.withheld ?? []) + withheld
-      decision.settlement.memo.part?.withheld = firings.isEmpty ? nil : firings
+      let firings = (before.part?.blocked ?? []) + blocked
+      decision.settlement.memo.part?.blocked = firings.isEmpty ? nil : firings
     } else {
       for (name, memory) in all { conditions[name, default: ConditionMemo()].last = memory }
     }
@@ -135,7 +135,7 @@ extension Decider {
     decision.fired[key] = decision.fired[key] ?? last ?? "null"
   }
 
-  /// Returns why the `if` of a rule withholds what waited; nil if it does not.
+  /// Returns why the `if` of a rule blocks what waited; nil if it does not.
   private mutating func failure(
     of rule: CompiledRule, _ item: WaitingItem, _ context: TemplateContext, _ phone: Phone?
   ) -> LedgerReason? {

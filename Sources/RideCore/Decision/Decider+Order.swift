@@ -44,7 +44,7 @@ extension Decider {
     decision.pushes = []
     for push in pushes {
       if !waited.contains(push.entry.id), let due = push.entry.recipient.flatMap({ queues[$0] }) {
-        wait(push, .behind(until: due), LedgerReason(.heldBack))
+        wait(push, .behind(until: due), LedgerReason(.queuedBehind))
       } else {
         decision.pushes.append(push)
       }

@@ -4,7 +4,7 @@ import Base
 extension Decider {
   /// Plans a push to a phone.
   ///
-  /// A push to a phone that APNs has refused or throttled may be postponed or closed instead.
+  /// A push to a phone that APNs has refused or throttled may be deferred or closed instead.
   mutating func plan(_ planner: inout Planner, _ entry: LedgerEntry, _ phone: Phone) {
     do {
       let push = try planner.push(entry, to: phone)

@@ -16,7 +16,7 @@ extension Decider {
       decision.view.phones.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let addressed = Set(decision.pushes.compactMap(\.entry.recipient))
     var tried = 0
-    // Each recipient's oldest push goes first, and a push that waits holds back newer ones.
+    // Each recipient's oldest push goes first, and newer ones are queued behind a push that waits.
     for item in EventOrder.sorted(waiting, event: \.entry.event) where item.wait.awaited == nil {
       if closeUnknown(item.entry) { continue }
       keepPermit(of: item)
@@ -51,7 +51,7 @@ extension Decider {
 
   /// Whether a wait still lasts on purpose: what waits delays no other push to its phone, and none takes it along.
   ///
-  /// Between the parts of a pass nothing falls due: what one firing keeps back is decided together,
+  /// Between the parts of a pass nothing falls due: what one firing leaves is decided together,
   /// once all of it is known.
   func lastsOnPurpose(_ wait: Wait) -> Bool {
     wait.isDeliberate && (wait.due > now || !isFirstPart)
@@ -66,7 +66,7 @@ extension Decider {
       return keep(item)
     }
     wait(
-      item.entry, .behind(until: due), LedgerReason(.heldBack), image: showing(item).image)
+      item.entry, .behind(until: due), LedgerReason(.queuedBehind), image: showing(item).image)
     if item.wait.isFirst, let rule = configuration.rules.rule(named: item.entry.rule),
       rule.emittedEvent == nil, let context = context(item.entry.event)
     {

@@ -44,8 +44,8 @@ struct Decider {
   var work = CELWork()
   /// What is kept of each rule's `if`.
   var conditions: [String: ConditionMemo]
-  /// The firings that `if` withholds, and what rules remember, in this decision.
-  var withheld: [RuleFiring] = []
+  /// The firings that `if` blocks, and what rules remember, in this decision.
+  var blocked: [RuleFiring] = []
   var remembered: [String: String] = [:]
   /// `phones` by owner, grouped once if an event concerns several people.
   var phonesOfPeople: [PhoneOwner: [Phone]]?

@@ -61,7 +61,7 @@ package struct LedgerReason: Hashable, Sendable {
     case appUnreachable = "lane_unreachable"
     case serviceStopped = "service_stopped"
     case serviceEnded = "service_ended"
-    case heldBack = "held_back"
+    case queuedBehind = "queued_behind"
     case noChannel = "no_channel"
     case ruleBroadcasts = "rule_broadcasts"
     case setTooLate = "set_too_late"
@@ -229,17 +229,17 @@ extension LedgerReason {
     case .turnedAway(let refusal): self.init(refusal)
     case .queuedTooLong: self.init(.noFreeStream, "no free stream in time")
     case .closed: self.init(.serviceStopped, "the service stopped")
-    case .heldBack: self.init(.heldBack, "an earlier push to the phone goes first")
+    case .queuedBehind: self.init(.queuedBehind, "an earlier push to the phone goes first")
     case .paused(_, .refused):
       self.init(.appPaused, "the app's pushes are paused: APNs refuses them")
     case .paused(_, .unreachable):
       self.init(.appUnreachable, "the app's pushes are paused: APNs can't be reached")
     case .outdated, .handedBack(.recipientChanged):
-      self.init(.heldBack, "the phone has changed since the push was decided")
+      self.init(.queuedBehind, "the phone has changed since the push was decided")
     case .handedBack(.recipientUnread):
-      self.init(.heldBack, "the phone could not be read again before the push was sent")
+      self.init(.queuedBehind, "the phone could not be read again before the push was sent")
     case .handedBack(.noRoute):
-      self.init(.heldBack, "left to another node: this one has no connection to APNs")
+      self.init(.queuedBehind, "left to another node: this one has no connection to APNs")
     case .invalid(let text): self.init(.invalidRequest, text.brief(bytes: 300))
     case .noCredential(let text): self.init(.noCredential, text.brief(bytes: 300))
     }

@@ -116,8 +116,8 @@ package struct OpenPart: Hashable, Sendable {
   var slots: [Slot]
   /// The IDs of events whose alerts cards have already shown, by `CardTarget.rawValue`.
   var shown: [String: [Int64]] = [:]
-  /// The firings that `if` withheld; nil without one.
-  var withheld: [RuleFiring]?
+  /// The firings that `if` blocked; nil without one.
+  var blocked: [RuleFiring]?
   /// What rules remembered in the pass, by rule name; nil if none did.
   var remembered: [String: String]?
 

@@ -203,8 +203,9 @@ extension Settlement {
     jitter: () -> Double
   ) {
     var entry = push.entry
-    // A push that a stop cut off, an earlier push held back, or its node handed back was not tried.
-    if outcome.isHandedBack || outcome == .unsent(.heldBack) {
+    // A push was not tried if a stop cut it off, if it is queued behind another, or if its node
+    // handed it back.
+    if outcome.isHandedBack || outcome == .unsent(.queuedBehind) {
       if case .unsent(let cause) = outcome, case .handedBack = cause {
         entry.reason = LedgerReason(cause)
       }

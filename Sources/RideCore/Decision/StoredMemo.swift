@@ -198,7 +198,7 @@ extension OpenPart: StoredObject {
     try fields.field("after", &after)
     try fields.field("slots", &slots)
     try fields.field("shown", &shown)
-    try fields.field("withheld", &withheld)
+    try fields.field("blocked", &blocked)
     try fields.field("remembered", &remembered)
   }
 }

@@ -78,7 +78,8 @@ package struct ExpectedOutcomes: Sendable {
   private static let outcomes: [(LedgerEntry.Status, String)] = {
     let unanswered: [LedgerReason.Engine] = [.noAnswer, .connectionLost, .streamReset]
     let unsent: [LedgerReason.Engine] = [
-      .noConnection, .goAway, .refusedStream, .noFreeStream, .appPaused, .heldBack, .serviceStopped,
+      .noConnection, .goAway, .refusedStream, .noFreeStream, .appPaused, .queuedBehind,
+      .serviceStopped,
     ]
     let (rejected, again) = (
       reasons { $0 == .rejected }, reasons { $0 != .rejected } + words(unanswered + unsent)

@@ -74,7 +74,7 @@ package enum UnsentCause: Hashable, Sendable {
   case closed
 
   /// It was not tried: an earlier push to its phone is retried first, or its turn came too late.
-  case heldBack
+  case queuedBehind
 
   /// Pushes of its app are paused for this long.
   case paused(for: Duration, by: PauseCause = .refused)
@@ -216,7 +216,7 @@ extension UnsentCause {
   /// Whether the push was not tried, and goes again.
   var wasKept: Bool {
     switch self {
-    case .closed, .heldBack, .paused, .outdated, .handedBack: true
+    case .closed, .queuedBehind, .paused, .outdated, .handedBack: true
     case .noConnection, .certificateRefused, .goAway, .refusedStream, .turnedAway, .queuedTooLong,
       .invalid, .noCredential:
       false

@@ -19,7 +19,7 @@ package struct RecordedAnswer: StoredObject, Hashable, Sendable {
 
   /// Nil for a push to a channel, and for one that was not tried.
   init?(_ push: PlannedPush, _ outcome: PushOutcome, after: Duration) {
-    guard case .device(let token) = push.address, outcome != .unsent(.heldBack),
+    guard case .device(let token) = push.address, outcome != .unsent(.queuedBehind),
       !outcome.isHandedBack
     else { return nil }
     self.init(token: token.hex, status: 0)

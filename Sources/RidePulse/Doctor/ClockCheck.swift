@@ -14,7 +14,8 @@ enum ClockCheck {
       [
         judge(
           "clock", lead, of: "Postgres", against: "this machine",
-          "\(remedy), on this machine or on that of Postgres: run date on both to see which is wrong")
+          "\(remedy), on this machine or on that of Postgres: run date on both to see which is wrong"
+        )
       ]
     }
   }

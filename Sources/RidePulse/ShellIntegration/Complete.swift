@@ -31,7 +31,8 @@ enum Complete: Command {
     /// A line for each word, its meaning after a tab; a line that begins with a colon for paths.
     var lines: [String] {
       switch self {
-      case .words(let words): words.map { $0.meaning.isEmpty ? $0.text : "\($0.text)\t\($0.meaning)" }
+      case .words(let words):
+        words.map { $0.meaning.isEmpty ? $0.text : "\($0.text)\t\($0.meaning)" }
       case .directories: [":directories"]
       case .files: [":files"]
       }

@@ -123,7 +123,7 @@ import Testing
     stage.others = [Sample.rule("now", on: ["eta_changed"], expires: .after(.seconds(3600)))]
     stage.view.events = [Sample.event(0, "eta_changed")] + stage.view.events
     let first = stage.decide(at: Sample.now) { push in
-      push.entry.rule == "now" ? Self.unavailable : .unsent(.heldBack)
+      push.entry.rule == "now" ? Self.unavailable : .unsent(.queuedBehind)
     }
     #expect(first.pushes.count == 2 && stage.view.memo.waiting.count == 2)
     stage.change(Self.paid)

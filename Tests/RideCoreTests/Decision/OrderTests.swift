@@ -102,7 +102,10 @@ import Testing
     let decision = decide(
       Sample.view(events: events(Self.names)), by: rules(collapse: nil), now: Sample.now)
     let settlement = decision.settled(
-      [.refused(Refusal(status: 503, reason: "Shutdown")), .unsent(.heldBack), .unsent(.heldBack)],
+      [
+        .refused(Refusal(status: 503, reason: "Shutdown")), .unsent(.queuedBehind),
+        .unsent(.queuedBehind),
+      ],
       now: Sample.now,
       jitter: { 1 })
     #expect(settlement.entries.map(\.status) == [.pending, .pending, .pending])
@@ -136,7 +139,7 @@ import Testing
       by: book, now: Sample.now)
     // One push was sent; the others were cut off by the ride's time limit.
     let outcomes = first.pushes.enumerated().map { index, _ in
-      index == 0 ? PushOutcome.accepted : .unsent(.heldBack)
+      index == 0 ? PushOutcome.accepted : .unsent(.queuedBehind)
     }
     memo = first.settled(outcomes, now: Sample.now, jitter: { 0 }).memo
     memo.waiting.shuffle()
@@ -161,7 +164,7 @@ import Testing
     let first = decide(
       Sample.view(events: events(["requested", "driver_arrived"])), by: book, now: Sample.now)
     var memo = first.settled(
-      [.refused(Refusal(status: 503, reason: "Shutdown")), .unsent(.heldBack)], now: Sample.now,
+      [.refused(Refusal(status: 503, reason: "Shutdown")), .unsent(.queuedBehind)], now: Sample.now,
       jitter: { 1 }
     ).memo
     // Whatever the memo says, the newer push goes no earlier.

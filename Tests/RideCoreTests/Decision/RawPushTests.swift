@@ -194,7 +194,7 @@ import Testing
     let first = decision(events)
     #expect(Set(first.pushes.map(\.entry.recipient)) == [.rawAddress])
     let failed = first.settled(
-      [Self.unavailable, .unsent(.heldBack), .unsent(.heldBack)], now: Sample.now
+      [Self.unavailable, .unsent(.queuedBehind), .unsent(.queuedBehind)], now: Sample.now
     ) { 0 }
     #expect(failed.entries.map(\.status) == [.pending, .pending, .pending])
     // A new push waits for the older ones; once they are due, all leave in order.

@@ -67,7 +67,7 @@ import Testing
     stage.decide(at: 59)
     #expect(stage.phones(of: "moved") == [1])
     #expect(stage.view.memo.waiting.map(\.entry.rule) == ["now", "moved"])
-    #expect(stage.view.memo.waiting.last?.entry.reason?.code == .engine(.heldBack))
+    #expect(stage.view.memo.waiting.last?.entry.reason?.code == .engine(.queuedBehind))
     #expect(stage.view.memo.conditions["moved"]?.last == #"{"eta":7}"#)
     stage.run(from: 59)
     #expect(stage.phones(of: "moved") == [1, 2])

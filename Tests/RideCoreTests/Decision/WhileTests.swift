@@ -49,7 +49,7 @@ import Testing
           ? [] : ["suppressed: the ride is ride_completed, not in while"]))
   }
 
-  @Test func `R71: a push that while withholds supersedes nothing`() {
+  @Test func `R71: a push that while blocks supersedes nothing`() {
     var rules = [Self.rule(nil), Self.rule(["requested"])]
     rules[0].when = .on(["driver_arrived"])
     rules[1].when = .on(["eta_changed"], while: ["requested"])
