@@ -40,15 +40,15 @@ struct TimedRules: Sendable {
   /// be, or that one of its events concerns, in the order of the files.
   func concerning(_ view: RideView) -> [TimedRule] {
     if all.isEmpty { return [] }
-    var indices = view.ride?.state.flatMap { byState[$0] } ?? []
+    var matching = view.ride?.state.flatMap { byState[$0] } ?? []
     for event in view.events {
-      indices += byState[event.name] ?? []
-      indices += byEvent[event.name] ?? []
+      matching += byState[event.name] ?? []
+      matching += byEvent[event.name] ?? []
     }
-    for name in view.memo.slots.keys { indices += byName[name] ?? [] }
-    indices.sort()
-    return indices.indices.compactMap { position in
-      position > 0 && indices[position] == indices[position - 1] ? nil : all[indices[position]]
+    for name in view.memo.slots.keys { matching += byName[name] ?? [] }
+    matching.sort()
+    return matching.indices.compactMap { position in
+      position > 0 && matching[position] == matching[position - 1] ? nil : all[matching[position]]
     }
   }
 }
