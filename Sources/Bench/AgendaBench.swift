@@ -109,8 +109,8 @@ struct AgendaBench: DatabaseBench {
     var rides = 0
     while true {
       let handled = try await handle(store)
-      if handled == 0 { break }
-      rides += handled
+      if handled.isLast { break }
+      rides += handled.rides
     }
     let cpu = ProcessCost.cpuSecondsOfTree(postmaster) - before
     let wall = Date().timeIntervalSince(start)
@@ -137,7 +137,9 @@ struct AgendaBench: DatabaseBench {
     return (Double(row.int64(0, 0) ?? 0), Double(row.int64(0, 1) ?? 0))
   }
 
-  private func handle(_ store: PostgresRideStore) async throws -> Int {
+  /// Returns the number of rides, and whether none is due: a claim may also find that it has to begin
+  /// again.
+  private func handle(_ store: PostgresRideStore) async throws -> (rides: Int, isLast: Bool) {
     let claim = try await store.claim(limit: 500, asleep: false)
     _ = try await store.settle(
       claim.rides.map { claimed in
@@ -145,7 +147,8 @@ struct AgendaBench: DatabaseBench {
         return ClaimedSettlement(
           claim: claimed.claim, settlement: decision.settled([], now: claim.now) { 0.5 })
       })
-    return claim.rides.count
+    let isDue = claim.released > 0 || claim.nextDue.map { $0 <= claim.now } ?? false
+    return (claim.rides.count, claim.rides.isEmpty && !isDue)
   }
 
   /// The heartbeat rule of `schedules/`; no driver has a registered phone here.
