@@ -104,6 +104,7 @@ import TestSupport
       through: 9, throughTime: now, startedAt: now, after: 11,
       slots: [OpenPart.Slot(rule: "heartbeat", at: now)], shown: ["21": [7]])
     memo.part?.blocked = [RuleFiring(rule: "eta-moved", event: 8, at: now)]
+    memo.part?.isTakenOver = true
     memo.part?.remembered = ["eta-moved": #"{"eta":1800000000}"#]
     return memo
   }

@@ -116,6 +116,11 @@ struct Decider {
 
   var isFirstPart: Bool { decision.view.memo.part == nil }
 
+  /// Whether a previous holder may have sent what this decision sends or closes.
+  var mayHaveBeenSent: Bool {
+    decision.view.isTakenOver || decision.view.memo.part?.isTakenOver == true
+  }
+
   /// Selects the phones of this part.
   ///
   /// Events are consumed only by the last part, when all phones have been addressed.
@@ -135,6 +140,9 @@ struct Decider {
         startedAt: open?.startedAt ?? now, after: last.id,
         slots: slots.map { OpenPart.Slot(rule: $0.rule.name, at: $0.at) },
         shown: open?.shown ?? [:])
+      // A holder that lost a later part had the same phones in it.
+      decision.settlement.memo.part?.isTakenOver =
+        open == nil ? (decision.view.isTakenOver ? true : nil) : open?.isTakenOver
     }
   }
 
@@ -185,7 +193,7 @@ struct Decider {
     _ entry: LedgerEntry, _ status: LedgerEntry.Status, _ reason: LedgerReason
   ) {
     var entry = entry
-    if decision.view.isTakenOver, status == .expired || status == .superseded {
+    if mayHaveBeenSent, status == .expired || status == .superseded {
       entry.doubtPreviousHolder()
     }
     entry.end(status, reason)

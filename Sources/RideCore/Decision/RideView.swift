@@ -120,6 +120,9 @@ package struct OpenPart: Hashable, Sendable {
   var blocked: [RuleFiring]?
   /// What rules remembered in the pass, by rule name; nil if none did.
   var remembered: [String: String]?
+  /// True if the pass began with a ride that was taken over: its previous holder had other events,
+  /// and may have sent to any of the phones. Nil if not.
+  var isTakenOver: Bool?
 
   /// Returns whether the pass handles an event.
   ///

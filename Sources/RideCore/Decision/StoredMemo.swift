@@ -200,6 +200,7 @@ extension OpenPart: StoredObject {
     try fields.field("shown", &shown)
     try fields.field("blocked", &blocked)
     try fields.field("remembered", &remembered)
+    try fields.field("isTakenOver", &isTakenOver)
   }
 }
 

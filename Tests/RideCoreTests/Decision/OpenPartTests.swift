@@ -62,6 +62,39 @@ import Testing
     #expect(sent.count { $0.entry.event.id == 3 } == 3000)
   }
 
+  @Test func `A later part of a pass that was taken over may have been sent, too`() throws {
+    // The previous holder had one event, and thus all phones in one part.
+    let rule = Sample.rule(on: ["eta_changed", "driver_arrived"])
+    var view = Sample.view(
+      events: [Sample.event(1, "eta_changed"), Sample.event(2)], phones: Self.phones(600))
+    view.isTakenOver = true
+    let first = decide(view, by: Sample.book([rule]), now: Sample.now)
+    view.memo =
+      first.settled(first.pushes.map { _ in .accepted }, now: Sample.now, jitter: { 0 }).memo
+    view.memo = try Memo(storedText: view.memo.storedText)
+    view.isTakenOver = false
+    let late = decide(view, by: Sample.book([rule]), now: Sample.now + .seconds(86_400))
+    #expect(late.ended.count == 200)
+    #expect(late.ended.allSatisfy { $0.status == .uncertain })
+    let (sent, _, _) = run(view, Sample.book([rule]))
+    #expect(sent.allSatisfy { $0.entry.doubt == .takenOver })
+  }
+
+  @Test func `A part that was taken over has the phones of its previous holder`() throws {
+    var view = Sample.view(phones: Self.phones(3000))
+    let first = decide(view, by: Sample.book(), now: Sample.now)
+    view.memo =
+      first.settled(first.pushes.map { _ in .accepted }, now: Sample.now, jitter: { 0 }).memo
+    view.isTakenOver = true
+    let second = decide(view, by: Sample.book(), now: Sample.now)
+    #expect(second.pushes.allSatisfy { $0.entry.doubt == .takenOver })
+    view.memo =
+      second.settled(second.pushes.map { _ in .accepted }, now: Sample.now, jitter: { 0 }).memo
+    view.isTakenOver = false
+    let third = decide(view, by: Sample.book(), now: Sample.now)
+    #expect(third.pushes.allSatisfy { $0.entry.doubt == nil })
+  }
+
   @Test func `R107: a later part leaves out an event with the ID of a lost one`() {
     var view = Sample.view(phones: Self.phones(3000))
     let first = decide(view, by: Sample.book(), now: Sample.now)
