@@ -55,7 +55,7 @@ package final class ChildProcess: Sendable {
     } catch {
       throw .failed(program: program, output: "\(error)")
     }
-    // Foundation keeps a process that has ended, and with it what it was given.
+    // Foundation keeps a process that has ended, with its files and pipes.
     for channel in [channels.0, channels.1, channels.2] { try? channel.file?.close() }
     pid = process.processIdentifier
     self.input = channels.0.pipe

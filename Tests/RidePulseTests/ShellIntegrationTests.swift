@@ -57,6 +57,9 @@ import TestSupport
     (["ridepulse", "test", "x", "/etc/ssl/c"], ["/etc/ssl/certs"]),
     (["ridepulse", "nonsense", ""], []),
     (["ridepulse", "channels", "--", "re"], ["read", "reconcile"]),
+    (["ridepulse", "channels", "--nosuch", "=", "x", "cr"], ["create"]),
+    (["ridepulse", "channels", "--nosuch", "=", ""], []),
+    (["ridepulse", "channels", "--nosuch", "="], []),
     (["ridepulse", "preview", "--diff", "/etc/ssl/c"], ["/etc/ssl/certs"]),
     (["ridepulse", "preview", "--diff", "=", "/etc/ssl/c"], ["/etc/ssl/certs"]),
   ]
@@ -80,7 +83,11 @@ import TestSupport
     defer { try? FileManager.default.removeItem(atPath: script) }
     let offered = { (line: String) in
       let result = try Command.run(
-        "/usr/bin/fish", ["--no-config", "-c", "source \(script); complete -C '\(line)'"],
+        "/usr/bin/fish",
+        [
+          "--no-config", "--features", "qmark-noglob", "-c",
+          "source \(script); complete -C '\(line)'",
+        ],
         Self.environment)
       #expect(result.errors == "")
       return Set(

@@ -47,7 +47,7 @@ package struct Tool: Sendable {
   /// pipe may stay open in another test's process.
   private struct Files {
     let folder: String
-    /// Closed after the start: Foundation keeps a process that has ended, with what it was given.
+    /// Closed after the start: Foundation keeps a process that has ended, with its files.
     var given: [FileHandle] = []
     var input: URL { URL(fileURLWithPath: folder + "/input") }
     var output: URL { URL(fileURLWithPath: folder + "/output") }

@@ -121,7 +121,7 @@ struct PushOrder {
   private func wasHeld(_ row: LedgerRow, _ event: Int64) -> Bool {
     (cards[Card(ride: row.ride, app: row.app)] ?? []).contains { card in
       guard let shown = card.eventID else { return false }
-      let wasRetried = card.attempts > 1 || card.status != "accepted"
+      let wasRetried = card.attempts > 1 || card.status == "uncertain"
       return shown == event || shown < event && wasRetried && card.finishedAt >= row.occurredAt
     }
   }

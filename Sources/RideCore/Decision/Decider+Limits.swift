@@ -102,7 +102,8 @@ extension Decision {
     let known = Set(permits.values).union(formerPermits.keys)
     return known.sorted { $0.id.bits < $1.id.bits }.compactMap { permit in
       // The ride's previous holder may have used them before it ended.
-      let isSent = sent.contains(permit.id) || view.isTakenOver && formerPermits[permit] != false
+      let isSent =
+        sent.contains(permit.id) || view.mayHaveBeenSent && formerPermits[permit] != false
       let isDone = !open.contains(permit.id)
       return isSent || isDone
         ? PermitOutcome(permit: permit, isSent: isSent, isDone: isDone) : nil

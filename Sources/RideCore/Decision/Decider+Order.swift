@@ -83,7 +83,7 @@ extension Decider {
   /// Marks each push to a recipient that is sent or waits as possibly sent by the ride's previous
   /// holder.
   mutating func doubt() {
-    if !mayHaveBeenSent { return }
+    if !decision.view.mayHaveBeenSent { return }
     // What must not repeat is journalled before it is sent: no journal, no doubt.
     for index in decision.pushes.indices where !decision.pushes[index].mustNotRepeat {
       decision.pushes[index].entry.doubtPreviousHolder()

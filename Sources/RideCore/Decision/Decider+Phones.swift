@@ -13,7 +13,7 @@ extension Decider {
     } catch {
       var entry = entry
       // The ride's previous holder may have sent it: what it would replace must not follow it.
-      if mayHaveBeenSent { planner.setCollapseID(of: &entry) }
+      if decision.view.mayHaveBeenSent { planner.setCollapseID(of: &entry) }
       close(entry, error.status, error.reason)
     }
   }

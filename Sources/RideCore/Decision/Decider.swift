@@ -116,11 +116,6 @@ struct Decider {
 
   var isFirstPart: Bool { decision.view.memo.part == nil }
 
-  /// Whether a previous holder may have sent what this decision sends or closes.
-  var mayHaveBeenSent: Bool {
-    decision.view.isTakenOver || decision.view.memo.part?.isTakenOver == true
-  }
-
   /// Selects the phones of this part.
   ///
   /// Events are consumed only by the last part, when all phones have been addressed.
@@ -140,7 +135,8 @@ struct Decider {
         startedAt: open?.startedAt ?? now, after: last.id,
         slots: slots.map { OpenPart.Slot(rule: $0.rule.name, at: $0.at) },
         shown: open?.shown ?? [:])
-      // A holder that lost a later part had the same phones in it.
+      // A holder that lost a later part had the same events in it, and with the same rules the same
+      // phones.
       decision.settlement.memo.part?.isTakenOver =
         open == nil ? (decision.view.isTakenOver ? true : nil) : open?.isTakenOver
     }
@@ -193,7 +189,7 @@ struct Decider {
     _ entry: LedgerEntry, _ status: LedgerEntry.Status, _ reason: LedgerReason
   ) {
     var entry = entry
-    if mayHaveBeenSent, status == .expired || status == .superseded {
+    if decision.view.mayHaveBeenSent, status == .expired || status == .superseded {
       entry.doubtPreviousHolder()
     }
     entry.end(status, reason)

@@ -62,6 +62,7 @@ package struct LedgerReason: Hashable, Sendable {
     case serviceStopped = "service_stopped"
     case serviceEnded = "service_ended"
     case queuedBehind = "queued_behind"
+    case handedBack = "handed_back"
     case noChannel = "no_channel"
     case ruleBroadcasts = "rule_broadcasts"
     case setTooLate = "set_too_late"
@@ -235,11 +236,11 @@ extension LedgerReason {
     case .paused(_, .unreachable):
       self.init(.appUnreachable, "the app's pushes are paused: APNs can't be reached")
     case .outdated, .handedBack(.recipientChanged):
-      self.init(.queuedBehind, "the phone has changed since the push was decided")
+      self.init(.handedBack, "the phone has changed since the push was decided")
     case .handedBack(.recipientUnread):
-      self.init(.queuedBehind, "the phone could not be read again before the push was sent")
+      self.init(.handedBack, "the phone could not be read again before the push was sent")
     case .handedBack(.noRoute):
-      self.init(.queuedBehind, "left to another node: this one has no connection to APNs")
+      self.init(.handedBack, "left to another node: this one has no connection to APNs")
     case .invalid(let text): self.init(.invalidRequest, text.brief(bytes: 300))
     case .noCredential(let text): self.init(.noCredential, text.brief(bytes: 300))
     }

@@ -198,7 +198,8 @@ extension OpenPart: StoredObject {
     try fields.field("after", &after)
     try fields.field("slots", &slots)
     try fields.field("shown", &shown)
-    try fields.field("blocked", &blocked)
+    // The name of earlier builds, whose nodes may decide the rest of a pass, or have begun it.
+    try fields.field("withheld", &blocked)
     try fields.field("remembered", &remembered)
     try fields.field("isTakenOver", &isTakenOver)
   }

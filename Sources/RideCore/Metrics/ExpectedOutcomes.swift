@@ -79,7 +79,7 @@ package struct ExpectedOutcomes: Sendable {
     let unanswered: [LedgerReason.Engine] = [.noAnswer, .connectionLost, .streamReset]
     let unsent: [LedgerReason.Engine] = [
       .noConnection, .goAway, .refusedStream, .noFreeStream, .appPaused, .queuedBehind,
-      .serviceStopped,
+      .handedBack, .serviceStopped,
     ]
     let (rejected, again) = (
       reasons { $0 == .rejected }, reasons { $0 != .rejected } + words(unanswered + unsent)

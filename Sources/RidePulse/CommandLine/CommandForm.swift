@@ -1,8 +1,8 @@
 import Base
 import RideCore
 
-/// The operands and options of a command: arguments are parsed and validated by it, and help, man page
-/// and completions are generated from it.
+/// The operands and options of a command: arguments are parsed and validated by it; help, man page and
+/// completions follow it.
 struct CommandForm {
   struct Option {
     var name: String

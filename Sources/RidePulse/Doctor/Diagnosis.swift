@@ -34,10 +34,10 @@ enum Probe<Value: Sendable>: Sendable {
     if case .known(let value) = self { value } else { nil }
   }
 
-  /// Returns what a check says of the value; a warning if it could not be read.
+  /// Returns a check's results for the value; a warning if it could not be read.
   ///
   /// - Parameters:
-  ///   - cause: What a probe needs that did not run; nil to leave it unsaid, as another check says it.
+  ///   - cause: What a probe needs that did not run; nil if another check reports that.
   ///   - unread: What can't be done, such as "they can't be counted".
   func judged(
     _ name: String, needs cause: String? = nil, else unread: String,

@@ -53,6 +53,7 @@ enum Complete: Command {
     guard let form = Commands.named(words[0])?.form else { return .none }
     let line = Line(words.dropFirst().dropLast(), of: form)
     if let option = line.pending { return option.offer.beginning(with: last == "=" ? "" : last) }
+    if last == "=" || line.isAfterSign { return .none }
     if last.hasPrefix("-"), !line.isRaw {
       guard let end = last.firstIndex(of: "=") else { return form.options(with: last) }
       let option = form.allOptions.first { $0.name == last[..<end] }
@@ -77,10 +78,16 @@ enum Complete: Command {
     var pending: CommandForm.Option?
     /// Whether `--` ended the options.
     var isRaw = false
+    /// Whether what follows belongs to the word before `=`, such as the 5 of `--data eta=5`.
+    var isAfterSign = false
 
     init(_ words: some Sequence<String>, of form: CommandForm) {
-      for word in words where word != "=" {
-        if pending != nil {
+      for word in words {
+        if word == "=" {
+          isAfterSign = pending == nil
+        } else if isAfterSign {
+          isAfterSign = false
+        } else if pending != nil {
           pending = nil
         } else if !isRaw, word == "--" {
           isRaw = true

@@ -65,7 +65,7 @@ extension RecordedAnswer {
     case .engine(.refusedStream): return .unsent(.refusedStream)
     case .engine(.noFreeStream): return .unsent(.queuedTooLong)
     case .engine(.serviceStopped): return .unsent(.closed)
-    case .engine(.queuedBehind): return .unsent(.queuedBehind)
+    case .engine(.queuedBehind), .engine(.handedBack): return .unsent(.queuedBehind)
     default: return .unsent(.noConnection("as recorded"))
     }
   }

@@ -10,7 +10,7 @@ struct PushLine {
   var text: String {
     var parts = ["at: \(test.offset(observation.at))", "rule: \(Self.scalar(observation.rule))"]
     switch observation.outcome {
-    case .blocked, .waits: break
+    case .notSent, .waits: break
     case .emitted(let event): parts.append("emit: \(Self.scalar(event))")
     case .sent(let push):
       parts.append("to: \(Self.scalar(observation.app.rawValue))")

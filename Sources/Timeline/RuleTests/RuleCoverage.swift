@@ -23,7 +23,7 @@ package struct RuleCoverage: Sendable {
   private let byName: [String: Rule]
   private let fallbacks: [String: (locales: [String], fallback: LocaleFallback)]
   private var fired: Section
-  private var blocked: Section
+  private var notSent: Section
   private var locales: Section
   private var states: Section
   private var events: Section
@@ -42,7 +42,7 @@ package struct RuleCoverage: Sendable {
       }
     ) { first, _ in first }
     fired = Section("rules fired", names)
-    blocked = Section("rules blocked", names)
+    notSent = Section("rules not sent", names)
     locales = Section(
       "locales",
       rules.rules.flatMap { rule in
@@ -65,7 +65,7 @@ package struct RuleCoverage: Sendable {
   }
 
   package var sections: [Section] {
-    [fired, blocked, locales, states, events, phases, branches].filter { !$0.items.isEmpty }
+    [fired, notSent, locales, states, events, phases, branches].filter { !$0.items.isEmpty }
   }
 
   /// The share of all items that were exercised, in whole percent, rounded down.
@@ -99,8 +99,8 @@ package struct RuleCoverage: Sendable {
     case .emitted:
       fired.covered.insert(name)
       branches.covered.insert("\(name): true")
-    case .blocked(let reason):
-      blocked.covered.insert(name)
+    case .notSent(let reason):
+      notSent.covered.insert(name)
       if reason?.code == .engine(.conditionFalse) { branches.covered.insert("\(name): false") }
       if reason?.code == .engine(.coveredByCard) { branches.covered.insert("\(name): true") }
     case .waits: break

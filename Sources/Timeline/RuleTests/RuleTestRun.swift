@@ -3,7 +3,7 @@ package import RideCore
 
 /// What the rules did in the scenario of a test.
 package struct RuleTestRun: Sendable {
-  /// Everything that was sent, emitted or blocked, in order.
+  /// Everything that was sent, emitted or not sent, in order.
   package private(set) var observations: [Observation] = []
 
   /// What one rule did at one time for one phone, card or person.
@@ -14,7 +14,7 @@ package struct RuleTestRun: Sendable {
       /// The rule emitted an event.
       case emitted(String)
       /// Nothing was sent, for this reason.
-      case blocked(LedgerReason?)
+      case notSent(LedgerReason?)
       /// It waits on purpose until a later decision: `wait`, quiet hours or a receipt.
       case waits(LedgerReason?)
     }
@@ -40,7 +40,7 @@ package struct RuleTestRun: Sendable {
     /// The reason why nothing was sent; nil if something was.
     package var reason: LedgerReason? {
       switch outcome {
-      case .blocked(let reason), .waits(let reason): reason
+      case .notSent(let reason), .waits(let reason): reason
       case .sent, .emitted: nil
       }
     }
@@ -49,7 +49,7 @@ package struct RuleTestRun: Sendable {
     package var isAction: Bool {
       switch outcome {
       case .sent, .emitted: true
-      case .blocked, .waits: false
+      case .notSent, .waits: false
       }
     }
 
@@ -83,7 +83,7 @@ package struct RuleTestRun: Sendable {
       } else if waiting.contains(entry.id) {
         outcome = .waits(entry.reason)
       } else {
-        outcome = .blocked(entry.reason)
+        outcome = .notSent(entry.reason)
       }
       observations.append(
         Observation(
@@ -101,7 +101,7 @@ package struct RuleTestRun: Sendable {
         Observation(
           number: observations.count, at: step.now, rule: rule, app: App(rawValue: ""),
           event: RideEvent(id: 0, name: "ride_updated", at: step.now),
-          outcome: .blocked(reason)))
+          outcome: .notSent(reason)))
     }
   }
 }

@@ -16,7 +16,7 @@ package struct UnmetExpectation: Hashable, Sendable {
     case sent
     /// A push was not sent, but for another reason.
     case reason
-    /// A rule that must be blocked did not match at all.
+    /// A rule that must send nothing did not match at all.
     case noMatch = "no match"
   }
 
