@@ -203,8 +203,7 @@ extension Settlement {
     jitter: () -> Double
   ) {
     var entry = push.entry
-    // A push was not tried if a stop cut it off, if it is queued behind another, or if its node
-    // handed it back.
+    // Not tried: a stop cut it off, it is queued behind another, or its node handed it back.
     if outcome.isHandedBack || outcome == .unsent(.queuedBehind) {
       if case .unsent(let cause) = outcome, case .handedBack = cause {
         entry.reason = LedgerReason(cause)
