@@ -14,18 +14,22 @@ extension Decider {
 
   /// Closes what a newer push replaces on the screen, and sorts what is left by its events.
   private mutating func supersedePlanned() {
-    if decision.pushes.isEmpty { return }
+    // Most decisions send one push, which nothing can replace.
+    if decision.pushes.count < 2, decision.pushes.isEmpty || decision.items.isEmpty { return }
     let collapseIndex = sentCollapseIndex
-    var left: [PlannedPush] = []
-    left.reserveCapacity(decision.pushes.count)
-    for push in decision.pushes {
-      if let newer = collapseIndex.successor(of: push.entry) {
-        close(push.entry, .superseded, .superseded(by: newer.name))
-      } else {
-        left.append(push)
+    let newer = decision.pushes.map { collapseIndex.successor(of: $0.entry) }
+    if newer.contains(where: { $0 != nil }) {
+      let pushes = decision.pushes
+      decision.pushes = []
+      for (push, newer) in zip(pushes, newer) {
+        if let newer {
+          close(push.entry, .superseded, .superseded(by: newer.name))
+        } else {
+          decision.pushes.append(push)
+        }
       }
     }
-    decision.pushes = EventOrder.sorted(left)
+    EventOrder.sort(&decision.pushes)
   }
 
   /// Keeps the requests for permits of pushes that leave now: the oldest is granted first, and must not

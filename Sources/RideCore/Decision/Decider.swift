@@ -53,10 +53,7 @@ struct Decider {
   init(view: RideView, configuration: EngineConfiguration, now: Timestamp) {
     self.configuration = configuration
     self.now = now
-    decision = Decision(view: view, revision: configuration.revision?.id)
     conditions = view.memo.conditions
-    decision.fired = view.memo.fired
-    decision.emitTally = view.memo.emitTally
     ride = view.ride ?? view.pseudoRide
     switch ride?.attributes {
     case "{}": attributes = .object([:])
@@ -67,7 +64,11 @@ struct Decider {
     events = part.map { part in view.events.filter(part.includes) } ?? view.events
     newEvents = part == nil ? view.events : []
     recipients = RecipientResolver(view.events)
-    if let state = view.ride?.state {
+    // The view is moved, not copied: it has a dozen arrays.
+    decision = Decision(view: view, revision: configuration.revision?.id)
+    decision.fired = decision.view.memo.fired
+    decision.emitTally = decision.view.memo.emitTally
+    if let state = decision.view.ride?.state {
       decision.isActive = configuration.rules.activeStates.contains(state)
     }
   }

@@ -2,14 +2,12 @@ import Base
 
 /// The order of a ride's events and slots: events by ID, and slots between them by time.
 enum EventOrder {
-  /// Returns the pushes with those to recipients in the order of their events; others keep their
-  /// indices.
-  static func sorted(_ pushes: [PlannedPush]) -> [PlannedPush] {
+  /// Sorts the pushes to recipients in the order of their events; others keep their indices.
+  static func sort(_ pushes: inout [PlannedPush]) {
+    if pushes.count < 2 { return }
     let indices = pushes.indices.filter { pushes[$0].entry.recipient != nil }
     let ordered = sorted(indices.map { pushes[$0] }, event: \.entry.event)
-    var sorted = pushes
-    for (index, push) in zip(indices, ordered) { sorted[index] = push }
-    return sorted
+    for (index, push) in zip(indices, ordered) { pushes[index] = push }
   }
 
   /// Returns elements in the order of their events.
