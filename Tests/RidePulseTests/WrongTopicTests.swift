@@ -103,6 +103,9 @@ import TestSupport
       let driver = lines(server).filter { $0.contains("app=driver") }
       #expect(driver.count == 1, "\(driver)")
       #expect(driver.first?.contains("set APNS_DRIVER_BUNDLE_ID") == true)
+      let explained = try Command.ridepulse(["explain", "r1"], environment).output
+      #expect(explained.contains("      fix: correct APNS_CUSTOMER_BUNDLE_ID"), "\(explained)")
+      #expect(explained.contains("      fix: set APNS_DRIVER_BUNDLE_ID"), "\(explained)")
     }
   }
 

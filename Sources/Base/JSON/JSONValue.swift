@@ -28,11 +28,16 @@ package enum JSONValue: Hashable, Sendable {
     self = Int64(exactly: number).map { .integer($0) } ?? .number(number)
   }
 
+  /// Returns the value of a key of an object; nil if there is none, or for any other value.
+  package subscript(key: String) -> JSONValue? {
+    if case .object(let members) = self { members[key] } else { nil }
+  }
+
   /// Returns the value at a path of keys below this one; nil if a key is missing.
   package func value(at path: [String]) -> JSONValue? {
     var value = self
     for key in path {
-      guard case .object(let members) = value, let member = members[key] else { return nil }
+      guard let member = value[key] else { return nil }
       value = member
     }
     return value

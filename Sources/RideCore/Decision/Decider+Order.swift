@@ -17,12 +17,11 @@ extension Decider {
     // Most decisions send one push, which nothing can replace.
     if decision.pushes.count < 2, decision.pushes.isEmpty || decision.items.isEmpty { return }
     let collapseIndex = sentCollapseIndex
-    let newer = decision.pushes.map { collapseIndex.successor(of: $0.entry) }
-    if newer.contains(where: { $0 != nil }) {
+    if decision.pushes.contains(where: { collapseIndex.successor(of: $0.entry) != nil }) {
       let pushes = decision.pushes
       decision.pushes = []
-      for (push, newer) in zip(pushes, newer) {
-        if let newer {
+      for push in pushes {
+        if let newer = collapseIndex.successor(of: push.entry) {
           close(push.entry, .superseded, .superseded(by: newer.name))
         } else {
           decision.pushes.append(push)
@@ -57,8 +56,11 @@ extension Decider {
 
   /// Closes what waits on purpose from now on, and that a newer push replaces.
   private mutating func supersedeDeliberate() {
+    let isAnyDeliberate = decision.items.contains { item in
+      if case .waits(let wait, _, isNew: true) = item.fate { lastsOnPurpose(wait) } else { false }
+    }
+    if !isAnyDeliberate { return }
     let isNew = decision.items.map { $0.waiting(isNew: true) }
-    if !isNew.contains(where: { $0.map { lastsOnPurpose($0.wait) } == true }) { return }
     var collapseIndex = sentCollapseIndex
     for item in isNew { if let item { collapseIndex.add(item.entry) } }
     let items = decision.items

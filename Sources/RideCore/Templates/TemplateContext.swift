@@ -36,10 +36,10 @@ struct TemplateContext {
   var clock: WallClock { WallClock(of: hasRide ? ride : nil, otherwise: defaultZone) }
 
   /// Returns a value of the ride's attributes; nil also if the attributes are unreadable.
-  func attribute(_ key: String) -> JSONValue? { attributes?.value(at: [key]) }
+  func attribute(_ key: String) -> JSONValue? { attributes?[key] }
 
   /// Returns a value of the event's data; nil also if the data is unreadable.
-  func datum(_ key: String) -> JSONValue? { data?.value(at: [key]) }
+  func datum(_ key: String) -> JSONValue? { data?[key] }
 
   /// Returns the value of a placeholder after its filters.
   ///

@@ -26,7 +26,8 @@ struct LedgerLines {
     let kind = LedgerText.kind(entry.pushType, entry.cardEvent)
     let recipient = LedgerText.recipient(entry.app, entry.tokenSuffix)
     let first = "  \(entry.rule) (\(kind)) to \(recipient): \(verdict)"
-    guard let priority = entry.priority else { return [first] }
+    let advice = self.advice(entry)
+    guard let priority = entry.priority else { return [first] + advice }
     var headers = ["apns-id \(entry.id)", "priority \(priority)"]
     if let expiration = entry.expiration {
       let time = CivilTime.clock(
@@ -37,7 +38,17 @@ struct LedgerLines {
       headers.append("collapse \(collapse)")
     }
     if let id = entry.uniqueID { headers.append("apns-unique-id \(id)") }
-    return [first, "      " + headers.joined(separator: ", ")]
+    return [first, "      " + headers.joined(separator: ", ")] + advice
+  }
+
+  /// How to resolve what APNs or the configuration refused; empty if nothing explains the reason.
+  private func advice(_ entry: LedgerRow) -> [String] {
+    let isRefused = [LedgerEntry.Status.rejected, .suppressed].map(\.rawValue).contains(entry.status)
+    guard isRefused, let word = entry.reasonCode,
+      let explanation = LedgerReason.Code(word: word).explanation
+    else { return [] }
+    let variable = App(rawValue: entry.app).variableName
+    return ["      fix: \(explanation.advice(variable: variable))"]
   }
 
   /// The rules and program versions that decided the rows, each with the time from which it was in
