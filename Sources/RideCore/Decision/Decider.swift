@@ -53,24 +53,26 @@ struct Decider {
   init(view: RideView, configuration: EngineConfiguration, now: Timestamp) {
     self.configuration = configuration
     self.now = now
-    conditions = view.memo.conditions
-    ride = view.ride ?? view.pseudoRide
-    switch ride?.attributes {
-    case "{}": attributes = .object([:])
-    case let text?: attributes = JSONValue(json: text.utf8)
-    case nil: attributes = nil
-    }
-    let part = view.memo.part
+    let (memo, part) = (view.memo, view.memo.part)
+    let ride = view.ride ?? view.pseudoRide
+    self.ride = ride
+    attributes =
+      switch ride?.attributes {
+      case "{}": .object([:])
+      case let text?: JSONValue(json: text.utf8)
+      case nil: nil
+      }
     events = part.map { part in view.events.filter(part.includes) } ?? view.events
     newEvents = part == nil ? view.events : []
     recipients = RecipientResolver(view.events)
-    // The view is moved, not copied: it has a dozen arrays.
-    decision = Decision(view: view, revision: configuration.revision?.id)
-    decision.fired = decision.view.memo.fired
-    decision.emitTally = decision.view.memo.emitTally
-    if let state = decision.view.ride?.state {
-      decision.isActive = configuration.rules.activeStates.contains(state)
-    }
+    conditions = memo.conditions
+    let isActive = view.ride?.state.map(configuration.rules.activeStates.contains) ?? false
+    // The view is moved, and `self` is complete with its last statement: neither is copied.
+    var decision = Decision(view: view, revision: configuration.revision?.id)
+    decision.fired = memo.fired
+    decision.emitTally = memo.emitTally
+    decision.isActive = isActive
+    self.decision = decision
   }
 
   /// Decides in five passes; each needs what those before it have decided.
