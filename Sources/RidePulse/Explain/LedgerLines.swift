@@ -43,8 +43,8 @@ struct LedgerLines {
 
   /// How to resolve what APNs or the configuration refused; empty if nothing explains the reason.
   private func advice(_ entry: LedgerRow) -> [String] {
-    let isRefused = [LedgerEntry.Status.rejected, .suppressed].map(\.rawValue).contains(entry.status)
-    guard isRefused, let word = entry.reasonCode,
+    let refused = [LedgerEntry.Status.rejected, .suppressed].map(\.rawValue)
+    guard refused.contains(entry.status), let word = entry.reasonCode,
       let explanation = LedgerReason.Code(word: word).explanation
     else { return [] }
     let variable = App(rawValue: entry.app).variableName
