@@ -14,8 +14,8 @@ extension Decider {
 
   /// Closes what a newer push replaces on the screen, and sorts what is left by its events.
   private mutating func supersedePlanned() {
-    // Most decisions send one push, which nothing can replace.
-    if decision.pushes.count < 2, decision.pushes.isEmpty || decision.items.isEmpty { return }
+    // Most decisions send one push, and have nothing that could replace it.
+    if decision.pushes.isEmpty || decision.pushes.count + decision.items.count == 1 { return }
     let collapseIndex = sentCollapseIndex
     if decision.pushes.contains(where: { collapseIndex.successor(of: $0.entry) != nil }) {
       let pushes = decision.pushes

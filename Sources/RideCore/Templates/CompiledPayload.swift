@@ -119,7 +119,7 @@ struct CompiledPayload: Sendable {
         do throws(RenderingError) {
           try render(pieces, in: context, locale, to: &json, &broken)
         } catch {
-          // One value of a field leaves out nothing else of the ride's state.
+          // A broken value costs its own field, and nothing else of the ride's state.
           if case .missing = error {} else { broken.append(error) }
           json.removeSubrange(start...)
           json += "null".utf8

@@ -43,8 +43,8 @@ struct LedgerLines {
 
   /// How to resolve what APNs or the configuration refused; empty if nothing explains the reason.
   private func advice(_ entry: LedgerRow) -> [String] {
-    let refused = [LedgerEntry.Status.rejected, .suppressed].map(\.rawValue)
-    guard refused.contains(entry.status), let word = entry.reasonCode,
+    guard let status = LedgerEntry.Status(rawValue: entry.status),
+      [.rejected, .suppressed].contains(status), let word = entry.reasonCode,
       let explanation = LedgerReason.Code(word: word).explanation
     else { return [] }
     let variable = App(rawValue: entry.app).variableName
