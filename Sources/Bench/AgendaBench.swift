@@ -63,8 +63,7 @@ struct AgendaBench: DatabaseBench {
       reset ridepulse.silent;
       insert into ridepulse.agenda (ride_id, due_at, memo, fence, leased_until)
       select 'ride-' || n, now() + interval '30 minutes' + random() * interval '20 minutes',
-        jsonb_build_object('slots', jsonb_build_object('driver-heartbeat', format(
-          '%1$s %1$s - -', (extract(epoch from now()) * 1000000)::bigint))), 0, '-infinity'
+        \(SQLText.literal(settledMemo()))::jsonb, 0, '-infinity'
       from generate_series(\(first), \(last)) n order by random()
       """,
       timeout: .seconds(300))
@@ -72,6 +71,16 @@ struct AgendaBench: DatabaseBench {
       try await session.script("vacuum analyze ridepulse.\(table)", timeout: .seconds(300))
     }
     try await session.script("checkpoint", timeout: .seconds(120))
+  }
+
+  /// Returns what a decision leaves in the memo of a ride that enters its state now.
+  private func settledMemo() -> String {
+    let now = Timestamp(epochSeconds: Int64(Date().timeIntervalSince1970))
+    var ride = Ride(id: RideID("ride"), state: "driver_en_route")
+    ride.updatedAt = now
+    let decision = decide(
+      RideView(rideID: ride.id, ride: ride), by: configuration, now: now)
+    return decision.settled([], now: now) { 0.5 }.memo.storedText
   }
 
   /// What a due ride costs.
