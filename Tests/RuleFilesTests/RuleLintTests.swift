@@ -243,15 +243,15 @@ import Testing
       (["driver every: 1h ride_started", "driver every: 30m ride_started"], nil),
       (
         ["driver every: 20m [ride_started, driver_arrived]", "driver every: 30m driver_arrived"],
-        "app driver gets 5 background pushes an hour while driver_arrived: r0 at a.yaml:2, r1 at "
-          + "a.yaml:7; Apple delivers two or three at best, so combine the rules or lengthen their "
-          + "periods"
+        "each phone of the driver gets 5 background pushes an hour while driver_arrived: r0 at "
+          + "a.yaml:2, r1 at a.yaml:7; APNs delivers two or three, so combine the rules or "
+          + "lengthen their periods"
       ),
       (
         ["driver every: 20m ride_started", "driver cron: '*/30 8 * * *' ride_started"],
-        "app driver gets 5 background pushes an hour while ride_started: r0 at a.yaml:2, r1 at "
-          + "a.yaml:7; Apple delivers two or three at best, so combine the rules or lengthen their "
-          + "periods"
+        "each phone of the driver gets 5 background pushes an hour while ride_started: r0 at "
+          + "a.yaml:2, r1 at a.yaml:7; APNs delivers two or three, so combine the rules or "
+          + "lengthen their periods"
       ),
     ] as [([String], String?)])
   func `R103: heartbeats count for each app, over all rules`(rules: [String], warning: String?)

@@ -74,8 +74,8 @@ package struct RuleLint: Hashable, Sendable {
     let names = worst.beats.map { "\($0.rule.name) at \($0.rule.source)" }
     return RuleLint(
       rule: last.name, source: last.source,
-      text: "app \(app) gets \(worst.beats.perHour) background pushes an hour while "
-        + "\(worst.state): \(names.joined(separator: ", ")); Apple delivers two or three at best, "
+      text: "each phone of the \(app) gets \(worst.beats.perHour) background pushes an hour while "
+        + "\(worst.state): \(names.joined(separator: ", ")); APNs delivers two or three, "
         + "so combine the rules or lengthen their periods")
   }
 

@@ -13,6 +13,7 @@ struct PreviewSummary {
   var notSent: [String: [String: Int]] = [:]
   var tallies: [String: SlotTally] = [:]
   var nearLimit = 0
+  private var backgroundPushes: BackgroundPushes
   /// The minute with the most pushes, in minutes since 1970.
   private(set) var busiest: (minute: Int64, pushes: Int)?
   private var minute: (minute: Int64, pushes: Int) = (0, 0)
@@ -23,6 +24,7 @@ struct PreviewSummary {
   init(from: Timestamp, to: Timestamp) {
     self.from = from
     self.to = to
+    backgroundPushes = BackgroundPushes(from: from)
   }
 
   mutating func add(_ group: PreviewGroup) {
@@ -31,6 +33,7 @@ struct PreviewSummary {
     byRule[entry.rule, default: 0] += group.pushes.count
     byType[entry.pushType.rawValue, default: 0] += group.pushes.count
     nearLimit += group.pushes.count { PreviewWarning.payload($0) != nil }
+    for push in group.pushes { backgroundPushes.add(push, at: group.at) }
     let minute = group.at.epochSeconds / 60
     self.minute = (
       minute, (self.minute.minute == minute ? self.minute.pushes : 0) + group.pushes.count
@@ -70,7 +73,7 @@ struct PreviewSummary {
 
   /// All warnings for a person to review.
   var warnings: [String] {
-    var warnings = notes
+    var warnings = notes + backgroundPushes.warnings
     if nearLimit > 0 {
       warnings.append(
         "\(nearLimit) payloads have over nine tenths of the bytes that APNs takes")
