@@ -28,20 +28,23 @@ package enum Escape {
     }
   }
 
-  /// Returns the same with all white space but plain spaces as escapes: `\u00a0`.
-  package static func jsonSpace(_ json: String) -> String {
-    rewritten(json) { scalar in
-      let isOddSpace = scalar.properties.isWhitespace && scalar != " "
-      return isOddSpace || scalar.isUnprintable ? unicodeEscapes(scalar) : nil
-    }
-  }
-
   /// Returns the same for a `<script>` element: the result contains neither `</script>` nor `<!--`.
   package static func jsonInHTML(_ json: String) -> String {
     rewritten(json) { scalar in
       let isMarkup = scalar == "<" || scalar == ">" || scalar == "&"
       return isMarkup || scalar.isUnprintable ? unicodeEscapes(scalar) : nil
     }
+  }
+
+  /// Returns two texts as a person tells them apart: with odd spaces and invisible characters as
+  /// `\u{2068}` if nothing else differs, because a no-break space looks like a space.
+  package static func comparable(_ one: String, _ other: String) -> (String, String) {
+    if visible(one) != visible(other) || isPlain(one) && isPlain(other) { return (one, other) }
+    return (shown(one) { $0.isUnseen }, shown(other) { $0.isUnseen })
+  }
+
+  private static func visible(_ text: String) -> [Unicode.Scalar] {
+    text.unicodeScalars.filter { !$0.isUnseen && $0 != " " }
   }
 
   private static func shown(
@@ -89,6 +92,14 @@ extension Unicode.Scalar {
     case .format: return value != 0x200c && value != 0x200d
     default: return false
     }
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether a reader does not see it, or takes it for a plain space.
+  fileprivate var isUnseen: Bool {
+    if isUnprintable || properties.isDefaultIgnorableCodePoint { return true }
+    return properties.isWhitespace && self != " "
   }
 }
 

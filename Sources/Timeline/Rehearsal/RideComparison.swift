@@ -97,7 +97,8 @@ struct RideComparison {
       return RehearsalChanges.Example(
         at: at, ride: ride.text, before: old.map { $0.text }, after: new.map { $0.text })
     }
-    let (before, after) = SentPush.difference(old, new)
+    let (one, other) = SentPush.difference(old, new)
+    let (before, after) = Escape.comparable(one, other)
     return RehearsalChanges.Example(at: at, ride: ride.text, before: before, after: after)
   }
 }

@@ -86,19 +86,10 @@ extension UnmetExpectation {
 }
 
 extension UnmetExpectation.Difference {
-  /// The same with white space and invisible characters as escapes, if nothing else differs: a
-  /// no-break space looks like a space.
+  /// The same with invisible characters as escapes, if nothing else differs.
   fileprivate var legible: Self {
-    if Self.seen(expected) != Self.seen(actual) { return self }
     var copy = self
-    copy.expected = Escape.jsonSpace(expected)
-    copy.actual = Escape.jsonSpace(actual)
+    (copy.expected, copy.actual) = Escape.comparable(expected, actual)
     return copy
-  }
-
-  /// Returns the characters that a reader tells apart.
-  private static func seen(_ text: String) -> String {
-    let scalars = text.unicodeScalars.filter { !$0.properties.isWhitespace && !$0.isUnprintable }
-    return String(String.UnicodeScalarView(scalars))
   }
 }
