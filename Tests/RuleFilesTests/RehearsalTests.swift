@@ -310,4 +310,30 @@ import Timeline
     let other = outcome("accepted").replacing("00aa", with: "00bb")
     #expect(try changes(other).count(.removed) == 1)
   }
+
+  @Test func `An unchanged day with an event about no ride has no change, and counts its rides`()
+    throws
+  {
+    let configuration = try Self.configuration(
+      Self.arrived,
+      "  - { name: offered, app: driver, on: offer, alert: { title: Offer }, expires: 5m }")
+    let owners: [OwnerID] = ["d1", "d2"]
+    let phones = owners.map {
+      #"{"at":"2026-11-21T08:00:00Z","phone":{"app":"driver","owner_id":"\#($0)","token":"\#($0)"}}"#
+    }
+    let event =
+      #"{"at":"2026-11-21T10:00:00Z","event":"offer","data":{"driver_id":["d1","d2"]}}"#
+    let outcomes = owners.map {
+      let ride = RideID(ofPerson: $0, app: .driver)
+      return
+        #"{"at":"2026-11-21T10:00:01Z","outcome":{"ride":"\#(ride)","rule":"offered","token":"\#($0)","status":"accepted","type":"alert","priority":10}}"#
+    }
+    var options = Rehearsal.Options()
+    options.comparesRecorded = true
+    let result = try Self.replay(
+      phones + [Self.ride()[0], event] + outcomes, configuration, options,
+      header: Self.recordedHeader)
+    #expect(result.changes.isEmpty && result.changes.unchanged == 2)
+    #expect(result.figures.rides == 1 && result.before?.rides == 1)
+  }
 }

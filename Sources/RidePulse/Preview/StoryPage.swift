@@ -12,14 +12,14 @@ struct StoryPage {
 
   init(_ story: Story) {
     self.story = story
-    zoneName = story.scenario.view.ride?.timeZone ?? "UTC"
+    zoneName = story.scenario.zoneName
     clock = StoryClock(zone: ZoneTimes(identifier: zoneName), start: story.scenario.start)
   }
 
   var html: String {
     let style = StoryStyle.css(languages: story.languages.count)
     let body = """
-      <h1>Ride \(HTML.text(story.scenario.view.rideID.text))</h1>
+      <h1>\(HTML.text(StoryWords.heading(story.scenario)))</h1>
       <p>\(HTML.text(CivilTime.local(story.scenario.start, clock.zone))) to \
       \(clock(story.end)) (\(HTML.text(zoneName))); \
       \(HTML.text(StoryWords.alerts(story)))</p>

@@ -11,7 +11,7 @@ struct StoryTable {
 
   init(_ story: Story) {
     self.story = story
-    zoneName = story.scenario.view.ride?.timeZone ?? "UTC"
+    zoneName = story.scenario.zoneName
     clock = StoryClock(zone: ZoneTimes(identifier: zoneName), start: story.scenario.start)
     width = story.languages.map(\.count).max().map { max(3, $0) } ?? 3
   }
@@ -30,9 +30,8 @@ struct StoryTable {
   }
 
   private var head: String {
-    let ride = story.scenario.view.rideID
     let languages = story.languages.isEmpty ? "" : ", in \(story.languages.joined(separator: ", "))"
-    return "ride \(ride), \(CivilTime.local(story.scenario.start, clock.zone)) to "
+    return "\(StoryWords.subject(story.scenario)), \(CivilTime.local(story.scenario.start, clock.zone)) to "
       + "\(clock(story.end)) (\(zoneName))\(languages)"
   }
 

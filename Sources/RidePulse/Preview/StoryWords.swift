@@ -17,6 +17,17 @@ struct StoryClock {
 
 /// Words for what a story shows.
 enum StoryWords {
+  /// `ride r4`, or what a story without a ride is about.
+  static func subject(_ scenario: Scenario) -> String {
+    scenario.view.ride.map { "ride \($0.id)" } ?? "events about no ride"
+  }
+
+  /// The same as a heading.
+  static func heading(_ scenario: Scenario) -> String {
+    let subject = subject(scenario)
+    return subject.prefix(1).uppercased() + subject.dropFirst()
+  }
+
   /// `alert`, `card update`
   static func kind(_ row: Story.Row) -> String {
     LedgerText.kind(row.entry.typeName, row.entry.cardEvent?.rawValue)

@@ -6,8 +6,8 @@ import Timeline
 struct ScenarioDecoder {
   let diagnostics: Diagnostics
   let rules: RuleSet
-  private let decode: NodeDecoder
-  private let values: ScenarioValues
+  let decode: NodeDecoder
+  let values: ScenarioValues
 
   init(diagnostics: Diagnostics, rules: RuleSet) {
     self.diagnostics = diagnostics
@@ -33,7 +33,8 @@ struct ScenarioDecoder {
       start = stated
     }
     var ride = Ride(id: "story", state: nil)
-    if let field = given?["ride"],
+    let hasRide = given?["ride"]?.node.string != "none"
+    if hasRide, let field = given?["ride"],
       let row = Fields(field.node, as: ScenarioKeys.ride, diagnostics: diagnostics)
     {
       if let id = row["id"].flatMap(values.text) { ride.id = RideID(id) }
@@ -41,18 +42,21 @@ struct ScenarioDecoder {
     }
     ride.updatedAt = start
     var scenario = Scenario(
-      start: start, view: RideView(rideID: ride.id, ride: ride, phones: []))
-    scenario.steps = steps(fields, start, of: ride.id)
+      start: start, view: RideView(rideID: ride.id, ride: hasRide ? ride : nil, phones: []))
+    scenario.steps = steps(fields, start, of: hasRide ? ride.id : nil)
     scenario.length = fields["for"].flatMap(decode.duration)
     scenario.lacksPhones = given?["phones"] == nil
-    if let given { addPhones(given, to: &scenario) }
+    if let given {
+      addPhones(given, to: &scenario)
+      addPeople(given, to: &scenario)
+    }
     return scenario
   }
 
   /// Decodes `when`; the entries must be in the order of time.
   ///
-  /// - Parameter ride: The ride that they are about.
-  func steps(_ fields: Fields, _ start: Timestamp, of ride: RideID) -> [ScenarioStep] {
+  /// - Parameter ride: The ride that they are about; nil if they are about people only.
+  func steps(_ fields: Fields, _ start: Timestamp, of ride: RideID?) -> [ScenarioStep] {
     guard let field = fields.required("when") else { return [] }
     var steps: [ScenarioStep] = []
     for node in values.list(field) {
@@ -69,7 +73,7 @@ struct ScenarioDecoder {
       if entry.keys == ["at"] {
         diagnostics.report(
           entry.location, "an entry in which nothing happens",
-          expected: "state, event, attributes, contact, seen or apns next to at")
+          expected: "state, event, attributes, contact, seen, preference or apns next to at")
       }
       steps.append(ScenarioStep(at: at, changes))
     }
@@ -77,7 +81,7 @@ struct ScenarioDecoder {
   }
 
   private func changes(
-    _ entry: Fields, _ start: Timestamp, _ at: Timestamp, of ride: RideID
+    _ entry: Fields, _ start: Timestamp, _ at: Timestamp, of ride: RideID?
   ) -> [Change] {
     for field in entry.present(entry.keys) {
       let needed = field.key.nextTo
@@ -87,18 +91,31 @@ struct ScenarioDecoder {
     }
     var changes: [Change] = []
     if let field = entry["apns"], let answer = answer(field, at) { changes.append(answer) }
-    let columns = columns(entry, start, of: ride)
-    if columns != RideUpdate(id: ride) { changes.append(.ride(columns)) }
+    if let ride {
+      let columns = columns(entry, start, of: ride)
+      if columns != RideUpdate(id: ride) { changes.append(.ride(columns)) }
+    } else {
+      reportRide(entry)
+    }
     if let field = entry["event"], let name = event(field) {
       let data = entry["data"].flatMap(members) ?? [:]
-      changes.append(.event(NamedEvent(name, ride: ride, data: data)))
+      let isPersonal = entry["ride"].flatMap { decode.choice($0, of: RideOfEvent.self) } != nil
+      let event = NamedEvent(name, ride: isPersonal ? nil : ride, data: data)
+      if event.ride == nil { requirePeople(event, field) }
+      changes.append(.event(event))
     }
     if let field = entry["contact"], let app = decode.word(field) {
       let installation = entry["installation_id"].flatMap(values.text).map(InstallationID.init)
       changes.append(
         .contact(Contact(App(rawValue: app.text), owner(entry), installation, ride: ride)))
     }
-    if let field = entry["seen"], let rule = decode.word(field), isKnown(rule, "seen") {
+    if let field = entry["preference"],
+      let form = Fields(field.node, as: ScenarioKeys.preference, diagnostics: diagnostics),
+      let preference = preference(form, ride)
+    {
+      changes.append(.preference(preference))
+    }
+    if let field = entry["seen"], let rule = decode.word(field), isKnown(rule, "seen"), let ride {
       let push = PushReference(ride: ride, rule: rule.text, token: nil)
       changes.append(.seen(push, by: owner(entry)))
     }
@@ -112,7 +129,7 @@ struct ScenarioDecoder {
     return nil
   }
 
-  private func owner(_ fields: Fields) -> OwnerID? {
+  func owner(_ fields: Fields) -> OwnerID? {
     fields["owner_id"].flatMap(values.text).map(OwnerID.init)
   }
 
@@ -181,6 +198,7 @@ struct ScenarioDecoder {
       row.timeZone = zone
     }
     if let field = fields["attributes"] { row.attributes = members(field) }
+    if let field = fields["participants"] { row.participants = participants(field) }
     return row
   }
 
@@ -216,7 +234,7 @@ struct ScenarioDecoder {
     }
   }
 
-  private func entries(_ field: Field?, _ form: MappingForm) -> [(Int, Fields)] {
+  func entries(_ field: Field?, _ form: MappingForm) -> [(Int, Fields)] {
     guard let field else { return [] }
     return values.list(field).enumerated().compactMap { index, node in
       Fields(node, as: form, diagnostics: diagnostics).map { (index, $0) }
@@ -237,15 +255,7 @@ struct ScenarioDecoder {
   private func registration(
     _ fields: Fields, _ what: String, _ index: Int, _ scenario: Scenario
   ) -> Registration? {
-    guard let word = fields.required("app").flatMap(decode.word) else { return nil }
-    let app = App(rawValue: word.text)
-    let known = rules.apps.map(\.rawValue)
-    if !known.contains(word.text) {
-      diagnostics.report(
-        word.location, "the app \(quoted(word.text)), for which no rule sends anything",
-        expected: "one of \(known.joined(separator: ", "))", word: word.text, among: known)
-      return nil
-    }
+    guard let app = app(fields) else { return nil }
     var registration = Registration(
       app: app,
       ownerID: fields["owner_id"].flatMap(values.text).map(OwnerID.init) ?? scenario.owner(of: app)
@@ -259,4 +269,9 @@ struct ScenarioDecoder {
       .map(InstallationID.init)
     return registration
   }
+}
+
+/// The ride that an event is about, if it is not the scenario's.
+private enum RideOfEvent: String, CaseIterable {
+  case none
 }

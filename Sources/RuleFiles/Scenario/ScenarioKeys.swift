@@ -16,10 +16,12 @@ enum ScenarioKeys {
     subject: "given",
     keys: [
       Key("at", time, "When it begins, such as 2026-11-21T08:00:00Z."),
-      Key("ride", .mapping(ride), "The ride's row."),
+      Key("ride", .mapping(ride), "The ride's row; none if events are about people only."),
       Key("phones", .mappings(phone), "Phones; without the key, one for each app."),
       Key("cards", .mappings(card), "Cards that apps have registered."),
       Key("push_to_start", .mappings(startToken), "Tokens that start a card."),
+      Key("preferences", .mappings(preference), "Topics that people have turned off."),
+      Key("contacts", .mappings(contact), "When people last made contact."),
     ])
 
   static let ride = MappingForm(
@@ -40,6 +42,26 @@ enum ScenarioKeys {
     subject: "a push-to-start token",
     keys: address + [Key("attributes_type", text, "The type of the card; without it, the app's.")])
 
+  static let participant = MappingForm(
+    subject: "a participant", keys: [app, Key("owner_id", text, "The person.", required: person)])
+
+  static let preference = MappingForm(
+    subject: "a preference",
+    keys: [
+      app, owner,
+      Key("topic", .word(.topic), "The topic.", required: "topic: one that a rule has"),
+      Key(
+        "allowed", .flag, "Whether the person receives its pushes.",
+        required: "allowed: false, or true"),
+    ])
+
+  static let contact = MappingForm(
+    subject: "a contact",
+    keys: [
+      app, owner, installation,
+      Key("ago", duration, "How long before the start; without it, at the start."),
+    ])
+
   static let step = MappingForm(
     subject: "an entry of when",
     keys: [
@@ -47,6 +69,9 @@ enum ScenarioKeys {
       Key("event", .word(.event), "An event that is emitted."),
       Key(
         "data", .payload(), "The event's data.", nextTo: ["event"], otherwise: "it next to event"),
+      Key(
+        "ride", .choice(["none"]), "none: the event is about the people whom its data names.",
+        nextTo: ["event"], otherwise: "it next to event"),
       Key("contact", .word(.app), "The owner of this app's phones makes contact."),
       Key(
         "seen", .word(.ruleName), "The apps report the rule's last pushes as seen, as `seen` does."),
@@ -57,6 +82,7 @@ enum ScenarioKeys {
       Key(
         "installation_id", text, "The phone that makes contact; without it, any of the owner.",
         nextTo: ["contact"], otherwise: "it next to contact"),
+      Key("preference", .mapping(preference), "A person turns a topic off, or on again."),
       Key("apns", .choice(["accepts", "away"]), "What APNs answers from now on."),
     ] + columns)
 
@@ -74,13 +100,18 @@ enum ScenarioKeys {
   private static let duration = ValueForm.duration(such: "10m or 1h30m")
   private static let time = ValueForm.rideTime
 
+  private static let person = "owner_id: the ID of a person"
+  private static let app = Key("app", .word(.app), "The app.", required: WordForm.app.rule)
+  private static let owner = Key("owner_id", text, "The person; without it, the ride's.")
+  private static let installation = Key("installation_id", text, "The app's installation.")
+
   private static let address = [
-    Key("app", .word(.app), "The app.", required: WordForm.app.rule),
+    app,
     Key("token", text, "The token; without it, one is made up."),
-    Key("owner_id", text, "The owner; without it, the ride's."),
+    owner,
     Key(
       "environment", .choice(APNsEnvironment.allCases.map(\.rawValue)), "The APNs environment."),
-    Key("installation_id", text, "The app's installation."),
+    installation,
   ]
 
   static let columns = [
@@ -89,6 +120,7 @@ enum ScenarioKeys {
     Key("driver_id", text, "The driver; null for none."),
     Key("pickup_at", time, "The pickup time, or a duration after the start; null for none."),
     Key("time_zone", text, "The ride's zone."),
+    Key("participants", .mappings(participant), "All further people of the ride."),
     Key("attributes", .payload(), "Attributes; those that are not named stay as they are."),
   ]
 }

@@ -85,6 +85,10 @@ final class AppTables {
       ownerOfStart[Address(app: token.app, token: token.token)] = token.ownerID
       registrations[token.id] = token.registeredAt
     }
+    for contact in view.contacts { contacts[PhoneOwner(contact.app, contact.owner)] = contact.at }
+    for choice in view.optOuts {
+      optOuts[PhoneOwner(choice.app, choice.owner), default: []].insert(choice.topic)
+    }
   }
 
   func row(of ride: RideID) -> Ride? { rides[ride] ?? nil }
@@ -179,14 +183,20 @@ final class AppTables {
     phones[key] = own
   }
 
-  func set(_ preference: Preference) {
-    let optOut = preference.optOut
+  /// Records a choice; returns what it is about, or nil if the ride has no such person.
+  func set(_ preference: Preference) -> OptOut? {
+    var optOut = preference.optOut
+    if let ride = preference.ride {
+      guard let owner = row(of: ride)?.owner(of: optOut.app) else { return nil }
+      optOut.owner = owner
+    }
     let key = PhoneOwner(optOut.app, optOut.owner)
     if preference.isAllowed {
       optOuts[key]?.remove(optOut.topic)
     } else {
       optOuts[key, default: []].insert(optOut.topic)
     }
+    return optOut
   }
 
   /// Completes a ride with the data of its people, as a claim reads them.

@@ -103,6 +103,14 @@ package struct Preference: StoredObject, Hashable, Sendable {
   package var optOut: OptOut
   /// Whether the person takes back having turned it off.
   package var isAllowed = false
+  /// The ride whose person it is, if the choice names none.
+  package var ride: RideID?
+
+  package init(optOut: OptOut, isAllowed: Bool = false, ofRide ride: RideID? = nil) {
+    self.optOut = optOut
+    self.isAllowed = isAllowed
+    self.ride = ride
+  }
 
   package static var blank: Preference { Preference(optOut: .blank) }
 

@@ -78,14 +78,15 @@ package struct InventedRide: Sendable {
   /// name and it lacks.
   package func filled(_ scenario: Scenario) -> Scenario {
     var scenario = scenario
-    guard var ride = scenario.view.ride else { return scenario }
-    let values = InventedValues(rules: rules, pickup: ride.pickupAt ?? start)
-    let given = scenario.givenAttributes
-    let invented = values.attributes(ofDriver: false)
-      .merging(values.attributes(ofDriver: true)) { one, _ in one }
-    let missing = invented.filter { !given.contains($0.key) }
-    ride.set(RideUpdate(id: ride.id, attributes: missing))
-    scenario.view.ride = ride
+    let values = InventedValues(rules: rules, pickup: scenario.view.ride?.pickupAt ?? start)
+    if var ride = scenario.view.ride {
+      let given = scenario.givenAttributes
+      let invented = values.attributes(ofDriver: false)
+        .merging(values.attributes(ofDriver: true)) { one, _ in one }
+      let missing = invented.filter { !given.contains($0.key) }
+      ride.set(RideUpdate(id: ride.id, attributes: missing))
+      scenario.view.ride = ride
+    }
     let data = values.eventData()
     for step in scenario.steps.indices {
       for index in scenario.steps[step].changes.indices {
@@ -103,7 +104,9 @@ package struct InventedRide: Sendable {
     let id = Int64(scenario.view.phones.count + 1)
     var phone = Registration(app: app, ownerID: owner, token: Self.token("phone", app, id))
     phone.installationID = InstallationID("phone of \(owner)")
-    scenario.view.phones.append(Phone(phone, id: id))
+    var row = Phone(phone, id: id)
+    row.contactedAt = scenario.view.contacts.first { $0.app == app && $0.owner == owner }?.at
+    scenario.view.phones.append(row)
     guard withCards else { return }
     phone.token = Self.token("start", app, id)
     for card in rules.cards where card.app == app && !card.life.start.isEmpty {
@@ -173,15 +176,21 @@ extension Scenario {
 
   /// Returns everyone whose phones the ride or a step names, each once, in the order of time.
   package func owners(of app: App) -> [OwnerID] {
-    guard var ride = view.ride else { return [] }
-    var owners = [ride.owner(of: app)]
+    var ride = view.ride
+    var owners: [OwnerID?] = []
+    func addPeopleOfRide() {
+      owners.append(ride?.owner(of: app))
+      owners += (ride?.participants ?? []).filter { $0.app == app }.map(\.ownerID)
+    }
+    addPeopleOfRide()
     for change in steps.flatMap(\.changes) {
       switch change {
       case .ride(let update):
-        ride.set(update)
-        owners.append(ride.owner(of: app))
+        ride?.set(update)
+        addPeopleOfRide()
       case .event(let event):
-        if case .string(let owner)? = event.data[app.ownerKey] { owners.append(OwnerID(owner)) }
+        owners += PersonalEvent.split(JSONValue.object(event.data).text, apps: [app])
+          .filter { $0.app == app }.map(\.ownerID)
       default: continue
       }
     }

@@ -23,13 +23,45 @@ package struct Scenario: Hashable, Sendable {
   package func replay(by configuration: EngineConfiguration) -> Replay {
     let tables = AppTables(for: [configuration], from: start)
     tables.add(view)
+    // Without a row there is no ride, only people with events of their own.
     let world = World(
-      [view], for: configuration, tables: tables, startedCards: .numbered(after: 1_000_000))
+      view.ride == nil ? [] : [view], for: configuration, tables: tables, startedCards: .numbered(after: 1_000_000))
     var replay = Replay(world, by: configuration, from: start)
     for step in steps {
       for change in step.changes { replay.add(change, at: step.at) }
     }
     return replay
+  }
+}
+
+extension Scenario {
+  /// The zone in which times of it are shown.
+  package var zoneName: String { view.ride?.timeZone ?? "UTC" }
+
+  /// Adds the last contact of a person with an app before the start, on one phone or on all.
+  package mutating func addContact(
+    of app: App, _ owner: OwnerID, _ installation: InstallationID?, at instant: Timestamp
+  ) {
+    view.contacts.removeAll { $0.app == app && $0.owner == owner && $0.at <= instant }
+    if !view.contacts.contains(where: { $0.app == app && $0.owner == owner }) {
+      view.contacts.append(OwnerContact(app: app, owner: owner, at: instant))
+    }
+    for index in view.phones.indices
+    where view.phones[index].app == app && view.phones[index].ownerID == owner
+      && view.phones[index].mayBe(installation)
+    {
+      let known = view.phones[index].contactedAt
+      view.phones[index].contactedAt = known.map { max($0, instant) } ?? instant
+    }
+  }
+
+  /// Returns the ride's row as the scenario's changes leave it at some time.
+  func ride(at instant: Timestamp) -> Ride? {
+    var ride = view.ride
+    for step in steps where step.at <= instant {
+      for case .ride(let update) in step.changes { ride?.set(update) }
+    }
+    return ride
   }
 }
 

@@ -111,7 +111,12 @@ extension World {
         if let event = row.event { view.events.append(event) }
       }
     case .event(let event):
-      guard let ride = event.ride else { return [] }
+      guard let ride = event.ride else {
+        // One event for each person, with one ID, so that they are told apart from other events.
+        return event.personal(of: apps).reduce(into: []) { due, own in
+          due += apply(.event(own), at: now, id: id)
+        }
+      }
       let data = JSONValue.object(event.data).text
       var emitted = RideEvent(id: id, name: event.name, at: now, data: data)
       if !ride.isOfPerson {
@@ -139,8 +144,8 @@ extension World {
       guard let index = indices[push.ride] else { return [] }
       views[index].seen.formUnion(receipts.pushes(push, ofRide: index, by: owner))
     case .preference(let preference):
-      tables?.set(preference)
-      return tables?.cardsHaveTopics == true ? refreshCards(of: preference.optOut, at: now, id) : []
+      guard let tables, let optOut = tables.set(preference), tables.cardsHaveTopics else { return [] }
+      return refreshCards(of: optOut, at: now, id)
     case .answers(let outcome, let until):
       answers.stated = Answers.Stated(outcome: outcome, until: until)
     }

@@ -45,6 +45,15 @@ package struct RuleTest: Sendable {
   /// Returns a time of the scenario as rule files write it, such as `1h30m`; parts of a second are
   /// dropped.
   package func offset(_ instant: Timestamp) -> String { (instant - scenario.start).rideText }
+
+  /// Returns the same for messages, with the ride's local time if that is on another day than the
+  /// start.
+  func time(_ instant: Timestamp) -> String {
+    let zone = ZoneTimes(identifier: scenario.zoneName)
+    let local = CivilTime.local(instant, zone)
+    let clock = CivilTime.clock(instant, zone, nextTo: scenario.start)
+    return offset(instant) + (clock == local ? " (\(local))" : "")
+  }
 }
 
 /// A push that a test expects, to all phones that it concerns.

@@ -10,6 +10,7 @@ struct RuleTestComparison {
   /// What happened, of the rules that are compared; each push is removed when it is expected.
   private var actions: [Observation]
   private let silences: [Observation]
+  private let silentRules: SilentRules
   private(set) var unmet: [UnmetExpectation] = []
 
   init(_ test: RuleTest, _ run: RuleTestRun, rules: RuleSet) {
@@ -18,6 +19,7 @@ struct RuleTestComparison {
     let compared = run.observations.filter { test.compares($0.rule) }
     actions = compared.filter(\.isAction)
     silences = run.observations.filter { !$0.isAction }
+    silentRules = SilentRules(test, run, rules)
     let sent = actions
     switch test.then {
     case nil: break
@@ -48,7 +50,7 @@ struct RuleTestComparison {
       let what = first.push == nil ? "an event too many" : "one push too many"
       report(
         .unexpected, location, first.rule,
-        "\(what): \(title(first)) at \(test.offset(first.at))"
+        "\(what): \(title(first)) at \(test.time(first.at))"
           + " to \(phones(group)), on \(first.event.name)", additions: lines)
     }
   }
@@ -67,20 +69,20 @@ struct RuleTestComparison {
     if !differences.isEmpty {
       report(
         .different, expected.location, expected.rule,
-        "\(expected.rule) at \(test.offset(expected.at)) was sent otherwise",
+        "\(expected.rule) at \(test.time(expected.at)) was sent otherwise",
         differences: differences)
     }
     return true
   }
 
   private mutating func reportMissing(_ expected: ExpectedPush) {
-    let what = "\(expected.rule) at \(test.offset(expected.at)) was not sent"
+    let what = "\(expected.rule) at \(test.time(expected.at)) was not sent"
     let reasons = silences.filter { observation in
       observation.rule == expected.rule && isOf(observation, expected.app, expected.owner)
         && test.isSameSecond(observation.at, expected.at)
     }
-    if let reason = reasons.lazy.compactMap(\.reason).first {
-      return report(.notSent, expected.location, expected.rule, "\(what): \(reason.text)")
+    if let reason = reasons.lazy.compactMap(silentRules.text).first {
+      return report(.notSent, expected.location, expected.rule, "\(what): \(reason)")
     }
     // The nearest push of the rule that is not expected is probably the one.
     let nearest = groups { matches($0, expected) }.min {
@@ -89,12 +91,13 @@ struct RuleTestComparison {
     guard let group = nearest else {
       let message =
         actionsOfRule(expected.rule)
-        ? "\(what): no push of the rule fits" : "\(what): the rule did not match"
+        ? "\(what): no push of the rule fits"
+        : "\(what): \(silentRules.reason(of: expected.rule, at: expected.at))"
       return report(.notSent, expected.location, expected.rule, message)
     }
     remove(group)
     let time = UnmetExpectation.Difference(
-      path: "at", expected: test.offset(expected.at), actual: test.offset(group[0].at))
+      path: "at", expected: test.time(expected.at), actual: test.time(group[0].at))
     report(
       .different, expected.location, expected.rule, "\(what), but at another time",
       differences: [time] + differences(group, expected))
@@ -177,7 +180,7 @@ struct RuleTestComparison {
       if first.push != nil, !first.isRefresh { firings.append(first) }
     }
     var differences: [UnmetExpectation.Difference] = []
-    let times = firings.map { test.offset($0.at) }
+    let times = firings.map { test.time($0.at) }
     if let count = rhythm.count, count != firings.count {
       let list = times.isEmpty ? "" : " (\(times.joined(separator: ", ")))"
       differences.append(
@@ -191,15 +194,15 @@ struct RuleTestComparison {
         differences.append(
           .init(
             path: "gap", expected: gap.rideText + about,
-            actual: "\(actual.rideText), from \(test.offset(one.at)) to \(test.offset(next.at))"))
+            actual: "\(actual.rideText), from \(test.time(one.at)) to \(test.time(next.at))"))
       }
     }
     if let limit = rhythm.noneAfter {
       for late in firings where late.at > limit && !test.isSameSecond(late.at, limit) {
         differences.append(
           .init(
-            path: "none-after", expected: test.offset(limit),
-            actual: "\(late.rule) at \(test.offset(late.at))"))
+            path: "none-after", expected: test.time(limit),
+            actual: "\(late.rule) at \(test.time(late.at))"))
       }
     }
     if differences.isEmpty { return }
@@ -212,7 +215,7 @@ struct RuleTestComparison {
   // MARK: what is not sent
 
   private mutating func compare(_ expected: ExpectedSilence, _ sent: [Observation]) {
-    let what = "\(expected.rule) at \(test.offset(expected.at))"
+    let what = "\(expected.rule) at \(test.time(expected.at))"
     func fits(_ observation: Observation) -> Bool {
       // A false condition at a change of the ride concerns no app.
       observation.rule == expected.rule && test.isSameSecond(observation.at, expected.at)
@@ -226,7 +229,7 @@ struct RuleTestComparison {
     guard let first = reasons.first else {
       return report(
         .noMatch, expected.location, expected.rule,
-        "\(what) did not match, so no reason is recorded")
+        "\(what) did not match: \(silentRules.reason(of: expected.rule, at: expected.at))")
     }
     guard let reason = expected.reason else { return }
     if reasons.contains(where: { $0.code.word == reason || $0.text.contains(reason) }) { return }

@@ -5,6 +5,8 @@ package import RideCore
 package struct RuleTestRun: Sendable {
   /// Everything that was sent, emitted or not sent, in order.
   package private(set) var observations: [Observation] = []
+  /// The events of all decisions, whether or not a rule matches them.
+  private(set) var events: [RideEvent] = []
 
   /// What one rule did at one time for one phone, card or person.
   package struct Observation: Sendable {
@@ -68,6 +70,7 @@ package struct RuleTestRun: Sendable {
   }
 
   private mutating func record(_ step: Pass) {
+    events += step.decision.view.events
     let pushes = Dictionary(
       step.decision.pushes.map { ($0.entry.id, $0) }, uniquingKeysWith: { first, _ in first })
     // Rules emit in the order of their entries.
@@ -95,7 +98,9 @@ package struct RuleTestRun: Sendable {
     // These have no row in the ledger, only a count.
     let silent =
       step.settlement.falseConditions.keys.map { ($0, LedgerReason.conditionFalse) }
-      + step.settlement.outsideStates.keys.map { ($0, LedgerReason.leftStates) }
+      + step.settlement.outsideStates.keys.map {
+        ($0, LedgerReason.leftStates(step.decision.view.ride?.state))
+      }
     for (rule, reason) in silent.sorted(by: { $0.0 < $1.0 }) {
       observations.append(
         Observation(

@@ -44,26 +44,30 @@ enum RuleTestRules {
     """
 
   /// Returns a loader that knows these rules as those of `schedules`.
-  static func loader(allowsIncomplete: Bool = false) -> RuleTestLoader {
+  static func loader(
+    allowsIncomplete: Bool = false, rules: String = yaml
+  ) -> RuleTestLoader {
     var loader = RuleTestLoader(
       override: nil, standard: "schedules", allowsIncomplete: allowsIncomplete)
     loader.loaded["schedules"] = RuleDirectory.parse(
-      files: [("schedules/a.yaml", Array(yaml.utf8))])
+      files: [("schedules/a.yaml", Array(rules.utf8))])
     return loader
   }
 
   static func file(
-    _ yaml: some StringProtocol, allowsIncomplete: Bool = false
+    _ yaml: some StringProtocol, allowsIncomplete: Bool = false, rules: String = Self.yaml
   ) throws(RuleProblems) -> RuleTestFile {
-    var loader = loader(allowsIncomplete: allowsIncomplete)
+    var loader = loader(allowsIncomplete: allowsIncomplete, rules: rules)
     return try loader.parse(Array(yaml.utf8), named: "schedules/a.test.yaml").get()
   }
 
   /// Returns what `ridepulse test` reports about a file: problems, or what its tests do not meet.
-  static func messages(about yaml: some StringProtocol) -> [String] {
+  static func messages(
+    about yaml: some StringProtocol, rules: String = Self.yaml
+  ) -> [String] {
     let file: RuleTestFile
     do {
-      file = try Self.file(yaml)
+      file = try Self.file(yaml, rules: rules)
     } catch {
       return error.problems.map(\.description)
     }
