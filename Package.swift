@@ -176,7 +176,7 @@ let package = Package(
       dependencies: [
         "APNSClient", "Base", "RideCore", "SystemSupport", "COpenSSL", "CNghttp2", "TestSupport",
       ],
-      exclude: ["FaultServer"], swiftSettings: strict),
+      exclude: ["FaultServer", "PostReceiver"], swiftSettings: strict),
     .testTarget(
       name: "APNSSimulatorTests", dependencies: ["APNSSimulator", "TestSupport"],
       swiftSettings: strict),

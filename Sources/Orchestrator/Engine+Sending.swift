@@ -224,6 +224,9 @@ extension Engine {
         "last": "\(outcome.reason)",
         "failures": "\(problems) of \(count)", "for": "\(until - now)",
       ]
+      if lane.isOfPosts {
+        return parts.log(.error, "Receiver paused: its posts fail; check the receiver", fields)
+      }
       switch cause {
       case .refused:
         parts.log(.error, "App paused: APNs refuses its pushes; check keys and topics", fields)

@@ -55,7 +55,7 @@ struct Lanes {
   /// The environments of paused lanes that wait for a connection.
   var unreachable: Set<APNsEnvironment> {
     var environments: Set<APNsEnvironment> = []
-    for lane in lanes where lane.breaker.cause == .unreachable {
+    for lane in lanes where lane.breaker.cause == .unreachable && !lane.lane.isOfPosts {
       environments.insert(lane.lane.environment)
     }
     return environments
@@ -65,7 +65,7 @@ struct Lanes {
   mutating func observe(
     _ found: [APNsEnvironment: Reachability], at now: Timestamp
   ) -> [PushLane] {
-    lanes.indices.filter {
+    lanes.indices.filter { !lanes[$0].lane.isOfPosts }.filter {
       let isConnected = found[lanes[$0].lane.environment] == .connected
       return lanes[$0].breaker.observe(isConnected: isConnected, at: now)
     }.map { lanes[$0].lane }

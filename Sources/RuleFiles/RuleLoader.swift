@@ -157,10 +157,10 @@ struct RuleLoader {
         expected: "one for each app: \(first.name) at \(first.source) is the other")
     }
     let target = rule.what.appExtension
-    for app in rule.apps where rule.when != .life && rule.what.emittedEvent == nil {
+    for app in rule.apps where rule.when != .life && rule.what.isForPhones {
       guard let name,
         let first = rules.first(where: {
-          $0.when != .life && $0.apps.contains(app) && $0.what.emittedEvent == nil
+          $0.when != .life && $0.apps.contains(app) && $0.what.isForPhones
         }),
         first.what.appExtension != target
       else { continue }

@@ -27,6 +27,7 @@ import TestSupport
       owner: "c")
     entry.isOfParticipant = true
     entry.uniqueID = "8f2e1a90-6a55-4d3f-9d3c-0c5b0a7a1b11"
+    entry.receiver = "sms"
     return entry
   }
 

@@ -59,7 +59,7 @@ enum KeyDocs {
     case .word(.ruleName): "a-z, 0-9, `-`"
     case .word(.app): "a-z, 0-9, `-`, `_`"
     case .word(.event): "word"
-    case .word(.topic): "a-z, 0-9, `-`, `_`"
+    case .word(.topic), .word(.receiver): "a-z, 0-9, `-`, `_`"
     case .word(.locale): "locale"
     case .words: "list of words"
     case .oneOrMore(let form, _): "\(value(.word(form))), or a list"

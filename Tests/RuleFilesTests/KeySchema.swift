@@ -165,7 +165,7 @@ enum KeySchema {
       switch form {
       case .ruleName: "a-z0-9-"
       case .app: "a-z0-9_-"
-      case .topic: "a-z0-9_-"
+      case .topic, .receiver: "a-z0-9_-"
       case .locale: "A-Za-z0-9_-"
       case .event: "A-Za-z0-9_.-"
       }

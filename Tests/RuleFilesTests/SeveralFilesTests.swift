@@ -31,7 +31,7 @@ import Testing
           + "expected a mapping that starts with \"name:\"",
         "d.yaml:3:5: the rule \"R\" does not define what it sends; "
           + "expected alert with a title, body or loc-key, background: {}, widgets: {}, controls: {}, "
-          + "location: {}, live-activity or emit",
+          + "location: {}, live-activity, emit or post",
         "d.yaml:3:5: the rule \"R\" does not define when it fires; "
           + "expected on with an event such as driver_arrived, or with a list of events; "
           + "or every, before, after, lost-contact or cron",

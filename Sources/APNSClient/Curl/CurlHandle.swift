@@ -40,7 +40,7 @@ final class CurlHandle {
     unsafe errorText.deallocate()
   }
 
-  private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+  static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
   /// Sets the options that all connections share, and checks the results of `options`, with which
   /// the caller has set its own.

@@ -3,7 +3,7 @@
 import Base
 extension Decider {
   /// What the pushes of one firing have in common.
-  private struct Firing {
+  struct Firing {
     let rule: CompiledRule
     let context: TemplateContext
     /// Why nothing leaves because of the ride's state; nil if the rule allows it.
@@ -70,6 +70,7 @@ extension Decider {
     _ firing: Firing, _ planner: inout Planner, _ app: App,
     _ person: RecipientResolver.Recipient, isFurther: Bool = false
   ) {
+    if firing.rule.post != nil { return firePost(firing, &planner, app, person) }
     let (rule, event, owner) = (firing.rule, firing.context.event, person.owner)
     var entry = draft(rule, event, app, of: isFurther ? owner : nil)
     entry.owner = owner

@@ -113,11 +113,13 @@ extension Decider {
       }
       return emit(rule, entry, context)
     }
-    guard let phone = entry.phone.flatMap({ phones[$0] }) else {
+    // Its rule may send something else by now.
+    if (rule.post?.receiver) != entry.receiver { return close(entry, .suppressed, .ruleGone) }
+    let phone = entry.phone.flatMap { phones[$0] }
+    guard let owner = entry.owner ?? phone?.ownerID, rule.post != nil || phone != nil else {
       return close(entry, .suppressed, .phoneDisabled)
     }
-    let owner = entry.owner ?? phone.ownerID
-    if phone.ownerID != owner {
+    if let phone, phone.ownerID != owner {
       return close(
         entry, .suppressed, LedgerReason(.otherOwner, "the phone belongs to another person now"))
     }
@@ -133,13 +135,16 @@ extension Decider {
         entry, .suppressed,
         isParticipant ? .noLongerParticipates(entry.app) : .otherOwner(of: entry.app))
     }
-    if let reason = exclusion(of: owner, in: entry.app, by: rule) ?? contact(rule, phone) {
+    if let reason = exclusion(of: owner, in: entry.app, by: rule)
+      ?? phone.flatMap({ contact(rule, $0) })
+    {
       return block(entry, reason)
     }
     let before = livePushes
     defer { if item.wait.isFirst, livePushes > before { remember(rule, context) } }
     let image = recipients.recipient(owner, of: entry.app, in: context, item.image).image
     var planner = planner(rule, context, image)
+    guard let phone else { return planPost(&planner, entry, to: owner) }
     let cards = cards(showing: entry.event, on: phone, insteadOf: rule)
     if !cards.isEmpty {
       planner.setCollapseID(of: &entry)

@@ -258,6 +258,10 @@ struct Decider {
       id: pushID(rule, event, token, app), event: event, rule: rule.name, app: app,
       pushType: rule.pushType, status: .pending, attempts: 0)
     if rule.emittedEvent != nil { entry.kind = .emit }
+    if let post = rule.post {
+      entry.kind = .post
+      entry.receiver = post.receiver
+    }
     return entry
   }
 

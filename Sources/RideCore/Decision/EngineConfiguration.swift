@@ -5,6 +5,8 @@ package struct EngineConfiguration: Sendable {
   package var bundleIDs: [App: String]
   /// Bundle IDs that replace an app's own in the topic of its cards; Apple requires the app's own.
   package var widgetBundleIDs: [App: String]
+  /// The receivers of posts that have a URL and a secret.
+  package var receivers = PostReceivers()
   /// The environment of phones whose row names none.
   package var defaultEnvironment: APNsEnvironment
   /// Whether a phone whose row names no environment is tried once in the other one after
@@ -23,8 +25,10 @@ package struct EngineConfiguration: Sendable {
     self.defaultEnvironment = defaultEnvironment
   }
 
-  /// Gives each app of the rules that has no bundle ID a placeholder: a replay sends nothing.
+  /// Gives each app of the rules that has no bundle ID a placeholder, and each receiver of posts: a
+  /// replay sends nothing.
   package mutating func fillBundleIDs() {
+    receivers = .all
     for app in rules.apps where bundleIDs[app] == nil { bundleIDs[app] = "unset.\(app)" }
   }
 

@@ -10,6 +10,8 @@ package struct LedgerEntry: Hashable, Sendable {
     case emit
     /// An event for an owner who saw no push of a firing in time.
     case escalation
+    /// An HTTP POST to a receiver of the service.
+    case post
   }
 
   /// The outcome of a push, as in `deliveries.status`.
@@ -68,6 +70,8 @@ package struct LedgerEntry: Hashable, Sendable {
   package var isOfParticipant: Bool?
   /// `apns-unique-id` of the last answer, by which Apple's console finds the push; nil without one.
   package var uniqueID: String?
+  /// The receiver, of a post.
+  package var receiver: String?
 }
 
 extension LedgerEntry {
@@ -103,11 +107,14 @@ extension LedgerEntry {
     /// The token or channel that all raw pushes of a pseudo ride have in common, whether or not a
     /// phone is registered for it.
     case rawAddress
+    /// One person at one receiver of posts.
+    case post(String, App, OwnerID)
   }
 
   /// Nil for a push to a card and for one that was closed without a phone.
   package var recipient: Recipient? {
     if InternalEvent.isRaw(event.name) { return .rawAddress }
+    if let receiver, let owner { return .post(receiver, app, owner) }
     return phone.map { .phone($0) }
   }
 

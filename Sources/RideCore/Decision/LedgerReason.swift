@@ -95,6 +95,8 @@ package struct LedgerReason: Hashable, Sendable {
     case optedOut = "opted_out"
     case quietHours = "quiet_hours"
     case overCap = "over_cap"
+    case noReceiver = "no_receiver"
+    case receiverGone = "receiver_gone"
     case unlisted = "other"
   }
 }
@@ -210,6 +212,10 @@ extension LedgerReason {
   /// A refusal by APNs. The text may come from outside: it is cut short, and holds no NUL, which
   /// Postgres refuses together with the whole settlement.
   init(_ refusal: Refusal) {
+    if refusal.isByReceiver {
+      self.init(receiver: refusal.status)
+      return
+    }
     guard let reason = refusal.reason else {
       self.init(.status(refusal.status), "HTTP \(refusal.status)")
       return
@@ -243,6 +249,7 @@ extension LedgerReason {
       self.init(.handedBack, "left to another node: this one has no connection to APNs")
     case .invalid(let text): self.init(.invalidRequest, text.brief(bytes: 300))
     case .noCredential(let text): self.init(.noCredential, text.brief(bytes: 300))
+    case .receiverOff(let text): self.init(.receiverGone, text.brief(bytes: 300))
     }
   }
 

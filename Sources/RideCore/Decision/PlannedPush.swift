@@ -36,7 +36,8 @@ package struct PlannedPush: Hashable, Sendable {
     self.entry = entry
     self.entry.record(request.headers)
     self.request = request
-    self.request.lane = entry.app.rawValue
+    self.request.lane =
+      if case .post(let post) = request.address { post.lane } else { entry.app.rawValue }
     self.acceptedReason = acceptedReason
     boxedStep = step.map { .step($0) }
   }
@@ -51,7 +52,12 @@ package struct PlannedPush: Hashable, Sendable {
   /// The time from which it is no longer sent.
   package var validUntil: Timestamp { request.validUntil }
 
-  package var lane: PushLane { PushLane(environment: environment, app: entry.app) }
+  package var lane: PushLane {
+    if case .post(let post) = address {
+      return PushLane(environment: environment, app: App(rawValue: post.lane))
+    }
+    return PushLane(environment: environment, app: entry.app)
+  }
 
   package var tokenOwner: TokenOwner {
     if let phone = entry.phone, !isToOtherEnvironment { return .phone(phone) }

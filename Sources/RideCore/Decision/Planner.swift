@@ -95,7 +95,7 @@ struct Planner {
         .apns("PayloadTooLarge"), PayloadSize.description(of: payload, limit: limit)))
   }
 
-  private mutating func payload(for locale: String?) throws(Problem) -> [UInt8] {
+  mutating func payload(for locale: String?) throws(Problem) -> [UInt8] {
     let key = rule.payload.isLocalized ? locale ?? "" : ""
     let payload: Result<[UInt8], RenderingError>
     if let known = payloads[key] {
@@ -109,7 +109,7 @@ struct Planner {
     switch payload {
     case .failure(let error): throw Problem(status: .suppressed, reason: error.ledgerReason)
     case .success(let bytes):
-      try Self.check(bytes)
+      if rule.post == nil { try Self.check(bytes) }
       return bytes
     }
   }

@@ -32,6 +32,7 @@ extension LedgerEntry: StoredObject {
     try fields.field("owner", &owner)
     try fields.field("isOfParticipant", &isOfParticipant)
     try fields.field("uniqueID", &uniqueID)
+    try fields.field("receiver", &receiver)
   }
 }
 

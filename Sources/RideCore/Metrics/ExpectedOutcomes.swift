@@ -16,7 +16,7 @@ package struct ExpectedOutcomes: Sendable {
   /// - Parameter apps: The configured apps, which get raw alerts without a rule.
   package init(of rules: RuleSet, apps: [App]) {
     let all: [Rule] = rules.rules
-    let ofRules = all.filter { $0.what.emittedEvent == nil }.flatMap { rule in
+    let ofRules = all.filter { $0.what.isForPhones }.flatMap { rule in
       rule.apps.map { Kind(app: $0, pushType: rule.what.pushType) }
     }
     let kinds = Set(ofRules + apps.map { Kind(app: $0, pushType: .alert) })

@@ -10,6 +10,7 @@ package struct HeaderName: Sendable {
 
   static let id = HeaderName(text: "apns-id", repeats: false)
   static let requestID = HeaderName(text: "apns-request-id", repeats: false)
+  static let webhookID = HeaderName(text: "webhook-id", repeats: false)
   static let topic = HeaderName(text: "apns-topic", repeats: true)
   static let channelID = HeaderName(text: "apns-channel-id", repeats: true)
   static let pushType = HeaderName(text: "apns-push-type", repeats: true)
@@ -41,6 +42,7 @@ extension PushHeaders {
     case .channel(let channel):
       write(.requestID) { $0.append(id) }
       write(.channelID) { $0.append(contentsOf: channel.id.rawValue.utf8) }
+    case .post: return write(.webhookID) { $0.append(id) }
     }
     write(.pushType) { $0.append(contentsOf: pushType.rawValue.utf8) }
     write(.priority) { $0.append(decimal: Int64(priority.rawValue)) }

@@ -1,15 +1,18 @@
-/// The recipient of a push.
+/// The recipient of a push or a post.
 package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   /// One phone, or one card on it.
   case device(DeviceToken)
   /// All subscribers of an app's broadcast channel.
   case channel(BroadcastChannel)
+  /// A receiver of the service: one HTTP POST.
+  case post(PostAddress)
 
   /// The maximum number of bytes that APNs accepts in the body.
   package var payloadLimit: Int {
     switch self {
     case .device: PushRequest.payloadLimit
     case .channel: PushRequest.broadcastLimit
+    case .post: PostAddress.payloadLimit
     }
   }
 
@@ -18,6 +21,7 @@ package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .device(let token): token.hex
     case .channel(let channel): channel.id.rawValue
+    case .post(let post): post.lane
     }
   }
 
@@ -26,6 +30,7 @@ package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .device: "/3/device/"
     case .channel: "/4/broadcasts/apps/"
+    case .post(let post): post.urlVariable
     }
   }
 
@@ -34,6 +39,7 @@ package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .device(let token): token.hex
     case .channel(let channel): channel.bundleID
+    case .post: ""
     }
   }
 
@@ -41,7 +47,7 @@ package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   package var shownPath: String {
     switch self {
     case .device(let token): "\(pathPrefix)\(token)"
-    case .channel: pathPrefix + pathEnd
+    case .channel, .post: pathPrefix + pathEnd
     }
   }
 
@@ -50,6 +56,7 @@ package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .device(let token): "\(token)"
     case .channel(let channel): "channel \(channel.id)"
+    case .post(let post): "receiver \(post.receiver)"
     }
   }
 }

@@ -34,11 +34,17 @@ package struct Refusal: Hashable, Sendable {
   /// The value of `retry-after`: how long to wait; nil if the response has none.
   package var retryAfter: Duration?
 
+  /// Whether a receiver of posts answered, and not APNs.
+  package var isByReceiver = false
+
   /// The longest wait that an answer may ask for.
   ///
   /// Apple documents no `Retry-After` for APNs, and asks for 15 minutes after some errors: a ride
   /// is over by then. Later pushes to the phone wait as long.
   package static let longestWait: Duration = .seconds(300)
+
+  /// The longest wait that the receiver of a post may ask for; `expires` ends it earlier.
+  package static let longestReceiverWait: Duration = .seconds(86_400)
 
   package init(
     status: Int, reason: String? = nil, timestamp: Timestamp? = nil, retryAfter: Duration? = nil
@@ -92,6 +98,9 @@ package enum UnsentCause: Hashable, Sendable {
 
   /// Its app has no credential with which APNs accepts it; the text names what is missing.
   case noCredential(String)
+
+  /// Its receiver answered an earlier post of the rule with 410, or is not configured here.
+  case receiverOff(String)
 }
 
 /// Why the pushes of an app are paused.
@@ -174,6 +183,8 @@ struct Verdict: Equatable {
       self.init(kind: .rejected, reason: LedgerReason(.invalid(text)))
     case .unsent(.noCredential(let text)):
       self.init(kind: .rejected, reason: LedgerReason(.noCredential(text)))
+    case .unsent(.receiverOff(let text)):
+      self.init(kind: .rejected, reason: LedgerReason(.receiverGone, text))
     case .unsent(.turnedAway(let refusal)): self.init(refusal)
     case .unsent(let cause) where cause.wasKept:
       var wait = Duration.zero
@@ -196,7 +207,8 @@ struct Verdict: Equatable {
       if isGone { phoneGone = refusal.timestamp }
     } else {
       let least: Duration = refusal.status >= 500 ? .seconds(5) : .seconds(2)
-      let wait = min(refusal.retryAfter ?? least, Refusal.longestWait)
+      let longest = refusal.isByReceiver ? Refusal.longestReceiverWait : Refusal.longestWait
+      let wait = min(refusal.retryAfter ?? least, longest)
       self.init(kind: .again(atLeast: wait), reason: reason)
     }
   }
@@ -218,7 +230,7 @@ extension UnsentCause {
     switch self {
     case .closed, .queuedBehind, .paused, .outdated, .handedBack: true
     case .noConnection, .certificateRefused, .goAway, .refusedStream, .turnedAway, .queuedTooLong,
-      .invalid, .noCredential:
+      .invalid, .noCredential, .receiverOff:
       false
     }
   }

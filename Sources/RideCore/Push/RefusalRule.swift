@@ -60,11 +60,20 @@ extension RefusalRule {
     default: .init(push: .again)
     }
   }
+
+  /// Returns the rule for the answer of a receiver of posts: a redirect is not followed.
+  static func ofReceiver(_ status: Int) -> RefusalRule {
+    switch status {
+    case 408, 425, 429, 500...: .init(push: .again)
+    default: .init(push: .rejected)
+    }
+  }
 }
 
 extension Refusal {
   /// The consequences: by Apple's reason if it is known, otherwise by the class of the status.
   package var rule: RefusalRule {
-    reason.flatMap { RefusalRule.of($0) } ?? .ofStatus(status)
+    isByReceiver
+      ? .ofReceiver(status) : reason.flatMap { RefusalRule.of($0) } ?? .ofStatus(status)
   }
 }

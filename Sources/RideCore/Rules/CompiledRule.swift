@@ -24,6 +24,8 @@ final class CompiledRule: Sendable {
   let escalation: Escalation?
   /// The event that it emits in the place of a push.
   let emittedEvent: String?
+  /// What it posts in the place of a push.
+  let post: Post?
   /// Whether the payload carries the push's `apns-id`.
   let carriesID: Bool
   /// Nil for most rules, so that they are asked nothing.
@@ -53,6 +55,7 @@ final class CompiledRule: Sendable {
     wait = rule.wait
     escalation = rule.escalation
     emittedEvent = rule.what.emittedEvent
+    post = rule.what.post
     carriesID = rule.carriesID
     limits = rule.limits.isEmpty ? nil : rule.limits
     payload = CompiledPayload(rule.payload, defaultLocale: defaultLocale)

@@ -76,13 +76,15 @@ package struct Rule: Hashable, Sendable {
     case liveActivity(LiveActivity)
     /// No push: an event of the ride.
     case emit(String)
+    /// No push: an HTTP POST for each of the rule's owners.
+    case post(Post)
 
     /// The push type that carries it.
     package var pushType: PushType {
       switch self {
       case .alert: .alert
       // The ledger needs a type; an event is the one that shows nothing.
-      case .background, .emit: .background
+      case .background, .emit, .post: .background
       case .toExtension(let target, _): target.pushType
       case .liveActivity: .liveactivity
       }
@@ -90,7 +92,11 @@ package struct Rule: Hashable, Sendable {
 
     /// The maximum body that APNs accepts, in bytes.
     var payloadLimit: Int {
-      if case .liveActivity(let life) = self { life.payloadLimit } else { PushRequest.payloadLimit }
+      switch self {
+      case .liveActivity(let life): life.payloadLimit
+      case .post: PostAddress.payloadLimit
+      default: PushRequest.payloadLimit
+      }
     }
 
     /// `apns-priority`; for a card it is decided for each push.
@@ -99,7 +105,7 @@ package struct Rule: Hashable, Sendable {
       case .alert(let alert, let priority): priority ?? alert.defaultPriority
       case .toExtension(let target, let priority):
         priority ?? target.pushType.rules.defaultPriority
-      case .background, .liveActivity, .emit: .powerAware
+      case .background, .liveActivity, .emit, .post: .powerAware
       }
     }
 
@@ -107,6 +113,12 @@ package struct Rule: Hashable, Sendable {
     package var emittedEvent: String? {
       if case .emit(let event) = self { event } else { nil }
     }
+
+    /// What it posts in the place of a push; nil if it posts nothing.
+    package var post: Post? { if case .post(let post) = self { post } else { nil } }
+
+    /// Whether phones receive it.
+    package var isForPhones: Bool { emittedEvent == nil && post == nil }
 
     /// The extension whose token the push needs; nil for the app's own.
     package var appExtension: AppExtension? {
@@ -144,6 +156,7 @@ package struct Rule: Hashable, Sendable {
     case .background: members["aps"] = .object(["content-available": .literal(.integer(1))])
     case .toExtension(let target, _): members["aps"] = target.aps
     case .emit: return .object([:])
+    case .post(let post): return post.template(data: data)
     case .liveActivity(let life): return life.template(data: data)
     }
     return .object(members)

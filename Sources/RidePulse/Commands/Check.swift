@@ -32,6 +32,14 @@ enum Check: Command {
       for advice in RuleLint.all(about: rules.ruleSet) + rules.translationLints {
         warn(advice, path)
       }
+      for (rule, receiver, variable) in PostVariables.lacking(
+        rules.ruleSet, context.environment)
+      {
+        warn(
+          RuleLint(
+            rule: rule.name, source: rule.source,
+            text: "post: \(receiver) sends nothing where \(variable) is not set"), path)
+      }
       let widgets = APNsVariables.widgetBundleIDs(context.environment)
       for (app, bundleID) in widgets.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
         let name = APNsVariables.widgetBundleIDName(app)

@@ -11,11 +11,13 @@ struct APNsVariables {
   var widgetBundleIDs: [App: String]
   var defaultEnvironment: APNsEnvironment
   var configuration: APNsConfiguration
+  var posts: PostVariables
 
   /// Reads the variables described in docs/configuration.md.
   ///
   /// - Throws: `CommandFailure` that names every missing or invalid variable.
   init(_ environment: [String: String]) throws {
+    posts = try PostVariables(environment)
     bundleIDs = Self.bundleIDs(environment)
     widgetBundleIDs = Self.widgetBundleIDs(environment)
     defaultEnvironment = try Self.defaultEnvironment(environment)
@@ -62,6 +64,7 @@ struct APNsVariables {
       rules: rules, bundleIDs: Self.spelled(bundleIDs, as: rules.apps),
       widgetBundleIDs: Self.spelled(widgetBundleIDs, as: rules.apps),
       defaultEnvironment: defaultEnvironment)
+    engine.receivers = PostReceivers(posts.variables)
     // If one environment is a simulator or a proxy and the other one is Apple's own, a push for the
     // one must not reach the other.
     let apple = APNsConfiguration()
@@ -74,10 +77,12 @@ struct APNsVariables {
   static func configuration(
     of rules: RuleSet, _ environment: [String: String]
   ) throws -> EngineConfiguration {
-    EngineConfiguration(
+    var engine = EngineConfiguration(
       rules: rules, bundleIDs: spelled(bundleIDs(environment), as: rules.apps),
       widgetBundleIDs: spelled(widgetBundleIDs(environment), as: rules.apps),
       defaultEnvironment: try defaultEnvironment(environment))
+    engine.receivers = PostReceivers(PostVariables.variables(environment))
+    return engine
   }
 
   static func bundleIDName(_ app: App) -> String {

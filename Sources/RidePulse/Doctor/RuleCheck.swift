@@ -14,6 +14,8 @@ struct RuleState: Sendable {
   /// The advice of `check`, one line each.
   var advice: [String] = []
   var apps: Set<App> = []
+  /// The receivers of posts that lack a variable.
+  var lackingReceivers: [(rule: String, receiver: String, variable: String)] = []
   /// The declared words; nil if the files can't be used.
   var vocabulary: RuleVocabulary?
   /// The rules; nil if the files can't be used.
@@ -32,6 +34,9 @@ struct RuleState: Sendable {
       apps = Set(loaded.ruleSet.apps)
       vocabulary = RuleVocabulary(loaded, directory: path)
       ruleSet = loaded.ruleSet
+      lackingReceivers = PostVariables.lacking(loaded.ruleSet, environment).map {
+        ($0.rule.name, $0.receiver, $0.variable)
+      }
     }
   }
 
@@ -52,6 +57,12 @@ enum RuleCheck {
     let names = [App](probes.apps).sorted { $0.rawValue < $1.rawValue }
     let lacking = names.filter { bundleIDs[$0] == nil }
     var results = [rules(probes)]
+    results += probes.lackingReceivers.map { rule, receiver, variable in
+      let value = variable.hasSuffix("_URL") ? "https://…" : "whsec_…"
+      return .failure(
+        "receiver \(receiver)", "the rule \(rule) posts to it, and \(variable) is not set",
+        "export \(variable)=\(value)")
+    }
     // If no bundle ID is set at all, another check already fails.
     if !bundleIDs.isEmpty {
       results += lacking.map { app in

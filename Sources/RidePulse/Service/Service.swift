@@ -18,6 +18,7 @@ final class Service: Sendable {
   private let cardTypes: CardTypeRecorder
   let store: PostgresRideStore
   private let transport: APNSClient
+  private let posts: PostClient
   private let apns: APNsVariables
   let sessions: EngineSessions
   private let sessionLog: SessionLog
@@ -80,6 +81,7 @@ final class Service: Sendable {
         TransportLog.record($0, log)
         signal.connectionsChanged()
       })
+    posts = PostClient(receivers: apns.posts.receivers, now: { time.now })
     let channels = ChannelReconciler(
       pool: pool, client: transport.channels(), scopes: apns.channelScopes, pin: apns.pin,
       log: log)
@@ -94,7 +96,7 @@ final class Service: Sendable {
       outcomes, channels, WatchMonitor(pool: pool, log: log), backfills, cardTypes,
       Maintenance(pool: pool, log: log), log)
     var parts = EngineDependencies(
-      store: store, transport: transport, configuration: Self.configuration(apns, rules),
+      store: store, transport: ServiceTransport(pushes: transport, posts: posts), configuration: Self.configuration(apns, rules),
       log: log, time: time, recording: recording,
       onSettled: { settlements in
         meter.handle(settlements)
@@ -194,6 +196,7 @@ final class Service: Sendable {
   func use(_ rules: RuleSet) {
     rulesInUse.withLock { $0 = rules }
     cardTypes.use(rules)
+    posts.reload()
     engine.use(Self.configuration(apns, rules))
     backfills.use(active: rules.activeStates)
     // Decisions do not wait for it: they know the revision's ID.

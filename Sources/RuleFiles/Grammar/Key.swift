@@ -136,6 +136,8 @@ enum WordForm: Sendable {
   case topic
   /// A language tag such as `de` or `pt-BR`.
   case locale
+  /// A receiver of posts, which becomes part of the name of an environment variable.
+  case receiver
 
   /// The maximum number of letters of a name.
   static let lengthLimit = 64
@@ -146,6 +148,7 @@ enum WordForm: Sendable {
     case .ruleName: "a name of a-z, 0-9 and -, at most 64, such as driver-arrived"
     case .app: "an app such as customer or driver: a-z, 0-9, - and _, at most 64"
     case .topic: "a topic such as arrival: a-z, 0-9, - and _, at most 64"
+    case .receiver: "a receiver such as sms: a-z, 0-9, - and _, at most 64"
     case .locale: "a locale such as en or pt-BR"
     case .event: "a word of letters, digits, _, - and ., at most 64, such as driver_arrived"
     }

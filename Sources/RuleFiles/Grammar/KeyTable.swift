@@ -11,7 +11,9 @@ enum KeyTable {
   /// The keys that determine what a rule sends.
   static let actions = pushes + ["live-activity", "emit"]
   /// Those that send a push when the rule fires; a card has a life of its own.
-  static let pushes = ["alert", "background"] + AppExtension.allCases.map(\.rawValue)
+  static let pushes = notifications + ["post"]
+  /// Those that phones receive.
+  static let notifications = ["alert", "background"] + AppExtension.allCases.map(\.rawValue)
   /// The allowed N of `missed: { all: N }`.
   static let missedBounds: ClosedRange<Int64> = 1...1000
 
@@ -116,6 +118,8 @@ enum KeyTable {
         Key("location", .emptyMapping, "Makes the app's location extension report the position."),
         Key("live-activity", .mapping(liveActivity), "Keeps a card on the lock screen."),
         TimerKeys.emit,
+        PostKeys.post,
+        PostKeys.text,
         Key(
           "data", .payload(reserved: "aps"), "Custom keys next to `aps`.",
           nextTo: pushes + ["live-activity"],
@@ -132,12 +136,12 @@ enum KeyTable {
         Key(
           "collapse", .text(expected: "a text of at most 64 bytes such as \"ride-{{ride.id}}\""),
           "`apns-collapse-id`: a newer push replaces an older one.",
-          nextTo: pushes, otherwise: "nothing: a card's pushes replace each other"),
+          nextTo: notifications, otherwise: "nothing: a card's pushes replace each other"),
         Key(
           "priority", .priority,
           "When it is delivered: 10 at once, 5 when it suits the phone, 1 without waking it. "
             + "`background` takes only 5; without it, see [Priority](#priority).",
-          nextTo: pushes,
+          nextTo: notifications,
           otherwise: "urgent within live-activity: its events are sent at 10, everything else at 5"),
         Key(
           "also-with-card", .flag, "Sends the alert even if a card shows one for the event.",
@@ -151,7 +155,7 @@ enum KeyTable {
         ),
         Key(
           "unless-contact-within", .duration(such: "5m or 90s"),
-          "Sends nothing to phones that made contact within this time.", nextTo: pushes,
+          "Sends nothing to phones that made contact within this time.", nextTo: notifications,
           otherwise: "it next to alert or background: a card shows everyone the current state"),
         TimerKeys.escalate,
       ] + limits,

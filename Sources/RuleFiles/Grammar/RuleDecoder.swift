@@ -41,7 +41,7 @@ struct RuleDecoder {
     let action = fields.single(
       of: KeyTable.actions, lack: "what it sends",
       expected: "alert with a title, body or loc-key, background: {}, widgets: {}, controls: {}, "
-        + "location: {}, live-activity or emit",
+        + "location: {}, live-activity, emit or post",
       misplaced: KeyTable.alert.names)
     reportMisplaced(fields, action)
     let when = TriggerDecoder(diagnostics: diagnostics, vocabulary: vocabulary).when(fields, action)
@@ -54,6 +54,7 @@ struct RuleDecoder {
     let yieldsToCard = yieldsToCard(fields, isSentWithCard)
     let contact = fields["unless-contact-within"].flatMap(decode.duration)
     let condition = ConditionDecoder(diagnostics: diagnostics).condition(fields)
+    reportPhone(in: condition, fields)
     let wait = fields["wait"].flatMap(decode.duration)
     let escalation = fields["escalate"].flatMap(self.escalation)
     reportFurtherApps(apps, action)
@@ -123,6 +124,16 @@ struct RuleDecoder {
     }
   }
 
+  /// Reports a condition of a post that asks for a phone: a post has none.
+  private func reportPhone(in condition: Condition?, _ fields: Fields) {
+    guard condition?.readsPhone == true, fields["post"] != nil, let field = fields["if"] else {
+      return
+    }
+    diagnostics.report(
+      field.node.location, "phone in the if of a post",
+      expected: "a condition without it: a post addresses a person, with or without a phone")
+  }
+
   private func escalation(_ field: Field) -> Escalation? {
     guard case .mapping(let form) = field.key.form,
       let fields = Fields(field.node, as: form, diagnostics: diagnostics)
@@ -156,6 +167,11 @@ struct RuleDecoder {
       return decode.word(action)
         .flatMap { vocabulary.emitted($0, of: "emit", diagnostics: diagnostics) }
         .map { .emit($0) }
+    }
+    if action.name == "post" {
+      let text = fields["text"].map(templates.localizedText)
+      guard let name = decode.word(action), text != .some(nil) else { return nil }
+      return .post(Post(receiver: name.text, text: text ?? nil))
     }
     let priority = fields["priority"].flatMap(decode.priority)
     let what: Rule.What?

@@ -103,6 +103,10 @@ struct RuleTestDecoder {
     if let field = entry["emit"], let other = entry.present(field.key.excludedBy).first {
       entry.reportMisplaced(other, "next to \"emit\"", expected: field.key.otherwise)
     }
+    push.receiver = entry["post"].flatMap(decode.word)?.text
+    if let field = entry["post"], let other = entry.present(field.key.excludedBy).first {
+      entry.reportMisplaced(other, "next to \"post\"", expected: field.key.otherwise)
+    }
     if let field = entry["push"],
       let headers = Fields(field.node, as: RuleTestKeys.headers, diagnostics: diagnostics)
     {

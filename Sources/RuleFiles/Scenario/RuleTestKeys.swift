@@ -38,6 +38,10 @@ enum RuleTestKeys {
         "emit", .word(.event), "The event that the rule emits.",
         excludedBy: ["to", "card", "push", "payload", "locale"],
         otherwise: "an emitted event alone: nothing is sent with it"),
+      Key(
+        "post", .word(.receiver), "The receiver that the rule posts to.",
+        excludedBy: ["card", "emit", "push"],
+        otherwise: "it without the headers of APNs: payload is the body"),
       Key("push", .mapping(headers), "Its type, priority, validity and collapse ID."),
       Key("payload", .payload(), "A part of its payload."),
     ])

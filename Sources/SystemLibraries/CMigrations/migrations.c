@@ -114,6 +114,10 @@ static const char text_0027[] = {
 #embed "../../../sql/0027_forget.sql" suffix(, 0)
 };
 
+static const char text_0030[] = {
+#embed "../../../sql/0030_posts.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -142,5 +146,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0025_backfill", text_0025},
     {"0026_erasure", text_0026},
     {"0027_forget", text_0027},
+    {"0030_posts", text_0030},
     {NULL, NULL},
 };

@@ -10,22 +10,13 @@ package struct Pseudonyms: Sendable {
     case ride, owner, installation, activity, text
   }
 
-  private let inner: [UInt8]
-  private let outer: [UInt8]
+  private let hmac: HMAC
 
   /// - Parameter salt: The key of HMAC-SHA256 (RFC 2104).
-  package init(salt: String) {
-    var key = Array(salt.utf8)
-    if key.count > 64 { key = SHA256.digest(key) }
-    key += [UInt8](repeating: 0, count: 64 - key.count)
-    inner = key.map { $0 ^ 0x36 }
-    outer = key.map { $0 ^ 0x5c }
-  }
+  package init(salt: String) { hmac = HMAC(key: Array(salt.utf8)) }
 
   /// Returns the HMAC of a message.
-  func code(_ message: String) -> [UInt8] {
-    SHA256.digest(outer + SHA256.digest(inner + Array(message.utf8)))
-  }
+  func code(_ message: String) -> [UInt8] { hmac.code(Array(message.utf8)) }
 
   /// Returns the pseudonym of an ID, such as `owner_3f9c2a1b…` with 80 bits.
   package func id(_ kind: Kind, _ text: String) -> String {

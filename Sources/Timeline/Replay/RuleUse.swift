@@ -29,6 +29,7 @@ extension Rule {
     case .liveActivity(let life):
       let alerts = life.alerts.sorted { $0.key < $1.key }.map(\.value.template)
       return [.object(life.attributes), .object(life.contentState)] + alerts + data
+    case .post(let post): return [post.template(data: self.data)]
     default: return data
     }
   }

@@ -19,6 +19,7 @@ struct PushComparison {
     }
     if case .emitted(let event) = observation.outcome { compare("emit", expected.emits, event) }
     guard let push = observation.push else { return found }
+    compare("post", expected.receiver, push.entry.receiver ?? "none")
     let headers = push.headers
     compare("push.type", expected.type?.rawValue, headers.pushType.rawValue)
     compare(

@@ -14,7 +14,9 @@ struct PushLine {
     case .emitted(let event): parts.append("emit: \(Self.scalar(event))")
     case .sent(let push):
       parts.append("to: \(Self.scalar(observation.app.rawValue))")
-      if let card = observation.card {
+      if let receiver = push.entry.receiver {
+        parts.append("post: \(Self.scalar(receiver))")
+      } else if let card = observation.card {
         parts.append("card: \(card.rawValue)")
       } else {
         let headers = push.headers

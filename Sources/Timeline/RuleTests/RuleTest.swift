@@ -71,6 +71,8 @@ package struct ExpectedPush: Hashable, Sendable {
   package var card: CardEvent?
   /// The event that the rule emits in the place of a push.
   package var emits: String?
+  /// The receiver of a post; nil if that is not compared.
+  package var receiver: String?
   package var type: PushType?
   package var priority: PushPriority?
   package var expires: RuleExpiry?
