@@ -12,6 +12,9 @@ package struct LedgerEntry: Hashable, Sendable {
     case escalation
     /// An HTTP POST to a receiver of the service.
     case post
+
+    /// Whether it leaves the node, and is accepted by somebody else.
+    package var isSent: Bool { self == .push || self == .post }
   }
 
   /// The outcome of a push, as in `deliveries.status`.

@@ -91,7 +91,8 @@ package struct PushTally: Sendable {
   private mutating func count(_ entry: LedgerEntry) {
     let line = Line(
       app: entry.app, pushType: entry.typeName, status: entry.status,
-      reason: entry.isAcceptedPush ? "" : entry.reason?.code.word ?? "")
+      reason: entry.status == .accepted && entry.kind.isSent
+        ? "" : entry.reason?.code.word ?? "")
     if lines.indices.contains(last), lines[last].line == line {
       lines[last].count += 1
       return

@@ -37,7 +37,7 @@ package struct RecordedOutcome: StoredObject, Hashable, Sendable {
 }
 
 extension RecordedOutcome {
-  package var isAcceptedPush: Bool { status == .accepted && kind == nil }
+  package var isAcceptedPush: Bool { status == .accepted && kind?.isSent != false }
 
   init(_ entry: LedgerEntry, ride: RideID, token: String?) {
     push = PushReference(ride: ride, rule: entry.rule, token: token)

@@ -19,7 +19,7 @@ enum LedgerText {
   /// The status with its reason; an event that was emitted is not a push that was accepted.
   static func outcome(_ entry: LedgerEntry) -> String {
     let reason = entry.reason?.text
-    if entry.kind != .push, entry.status == .accepted { return reason ?? "" }
+    if !entry.kind.isSent, entry.status == .accepted { return reason ?? "" }
     return entry.status.rawValue + (reason.map { ": \($0)" } ?? "")
   }
 

@@ -185,7 +185,7 @@ enum DryRunReport {
     blocks += others.map { entry in
       let target = target(entry.rule, entry.app.rawValue, entry.tokenSuffix)
       let reason = Escape.line(entry.reason?.text ?? "")
-      let isAtWork = entry.kind != .push && [.accepted, .pending].contains(entry.status)
+      let isAtWork = !entry.kind.isSent && [.accepted, .pending].contains(entry.status)
       return "\(isAtWork ? entry.kind.rawValue : entry.status.rawValue): \(target): \(reason)"
     }
     if blocks.isEmpty { blocks = ["no rule matches it"] }

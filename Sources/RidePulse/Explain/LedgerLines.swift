@@ -20,7 +20,7 @@ struct LedgerLines {
       verdict += ", seen after \(after) ms"
     }
     // An event is not a push that was accepted.
-    if entry.kind != .push, entry.status == LedgerEntry.Status.accepted.rawValue {
+    if !entry.kind.isSent, entry.status == LedgerEntry.Status.accepted.rawValue {
       return ["  \(entry.rule): \(entry.reason ?? "")"]
     }
     let kind = LedgerText.kind(entry.pushType, entry.cardEvent)

@@ -129,7 +129,7 @@ extension LedgerRow {
       "push_type": .orNull(kind == .push ? pushType : nil),
       "card_event": .orNull(cardEvent), "status": .string(status),
       "reason": .orNull(reason), "attempts": .integer(attempts),
-      "apns_id": .orNull(kind == .push ? id : nil), "apns_unique_id": .orNull(uniqueID),
+      "apns_id": .orNull(kind.isSent ? id : nil), "apns_unique_id": .orNull(uniqueID),
       "collapse_id": .orNull(collapseID),
       "priority": .orNull(priority), "expiration": .orNull(expiration),
       "token_suffix": .orNull(tokenSuffix), "created_at": .orNull(createdAt),

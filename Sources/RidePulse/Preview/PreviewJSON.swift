@@ -31,7 +31,7 @@ struct PreviewJSON: PreviewWriter {
         "\"app\":\(Self.text(push.entry.app.rawValue))",
         "\"event\":\(Self.text(push.entry.event.name))",
         "\"card_event\":\(push.entry.cardEvent.map { "\"\($0.rawValue)\"" } ?? "null")",
-        "\"push_type\":\"\(headers.pushType.rawValue)\"", "\"topic\":\(Self.text(headers.topic))",
+        "\"push_type\":\"\(push.entry.typeName)\"", "\"topic\":\(Self.text(headers.topic))",
         "\"priority\":\(headers.priority.rawValue)",
         "\"expiration\":\(headers.expiration.epochSeconds)",
         "\"collapse_id\":\(headers.collapseID.map { Self.text($0.text) } ?? "null")",

@@ -31,7 +31,7 @@ struct PreviewPage: PreviewWriter {
     let push = group.first
     let cell = Cell(
       minute: group.at.epochSeconds / 60, rule: push.entry.rule, app: push.entry.app.rawValue,
-      type: push.headers.pushType.rawValue)
+      type: push.entry.typeName)
     minutes[cell, default: 0] += group.pushes.count
     if rides.count <= Self.rideLaneLimit { rides.insert(group.ride.id) }
     guard marks.count <= Self.markLimit else { return }

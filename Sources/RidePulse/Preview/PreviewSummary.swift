@@ -31,7 +31,7 @@ struct PreviewSummary {
     let entry = group.first.entry
     pushes += group.pushes.count
     byRule[entry.rule, default: 0] += group.pushes.count
-    byType[entry.pushType.rawValue, default: 0] += group.pushes.count
+    byType[entry.typeName, default: 0] += group.pushes.count
     nearLimit += group.pushes.count { PreviewWarning.payload($0) != nil }
     for push in group.pushes { backgroundPushes.add(push, at: group.at) }
     let minute = group.at.epochSeconds / 60

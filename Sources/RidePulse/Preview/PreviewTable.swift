@@ -28,7 +28,7 @@ struct PreviewTable: PreviewWriter {
       case .neverStore: "never stored"
       case .at(let instant): StoryClock(zone: zone, start: group.at)(instant)
       }
-    let type = push.headers.pushType.rawValue + (push.entry.cardEvent.map { " \($0)" } ?? "")
+    let type = push.entry.typeName + (push.entry.cardEvent.map { " \($0)" } ?? "")
     try line(
       CivilTime.local(group.at, zone), push.entry.rule, group.ride.id.text, push.entry.app.rawValue,
       type, String(push.headers.priority.rawValue), expires,

@@ -49,11 +49,13 @@ enum StoryWords {
       case .neverStore: "never stored"
       case .at(let instant): "valid until \(clock(instant))"
       }
+    if let receiver = push.entry.receiver { return "to \(receiver), \(validity)" }
     return "priority \(push.headers.priority.rawValue), \(validity)"
   }
 
   /// What a push without visible parts does.
   static func silence(_ row: Story.Row) -> String {
+    if row.entry.kind == .post { return "not seen: a post without text" }
     switch row.entry.pushType {
     case .widgets: "not seen: reloads widgets"
     case .controls: "not seen: reloads a control"

@@ -119,7 +119,9 @@ struct RuleDecoder {
         let isEmit = action.name == "emit" && !["data", "expires"].contains(field.name)
         fields.reportMisplaced(
           field, "in a rule with \(quoted(action.name))",
-          expected: isEmit ? "nothing: the rule sends no push" : nil)
+          expected: isEmit
+            ? "nothing: the rule sends no push"
+            : action.name == "post" ? "nothing: no phone receives a post" : nil)
       }
     }
   }

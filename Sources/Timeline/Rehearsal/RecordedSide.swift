@@ -18,7 +18,8 @@ struct RecordedSide {
     guard outcome.status != .pending, !rule.isEmpty else { return nil }
     if outcome.isAcceptedPush {
       figures.byRule[rule, default: .init()].pushes += 1
-      if let type = outcome.type ?? types[rule] { figures.byType[type.rawValue, default: 0] += 1 }
+      let type = outcome.kind?.rawValue ?? (outcome.type ?? types[rule])?.rawValue
+      if let type { figures.byType[type, default: 0] += 1 }
       if let priority = outcome.priority {
         figures.byPriority[priority.rawValue, default: 0] += 1
       }

@@ -86,7 +86,7 @@ struct RehearsalSide {
         figures.breach(
           .oneFate, "\(CivilTime.exact(pass.now)) ride \(ride), rule \(entry.rule): accepted twice")
       }
-      if entry.kind == .push { return }
+      if entry.kind.isSent { return }
     } else {
       let reason = entry.reason?.code.word ?? entry.status.rawValue
       figures.notSent[entry.rule, default: [:]][reason, default: 0] += 1
@@ -109,7 +109,7 @@ struct RehearsalSide {
     result.pushes += 1
     figures.byRule[entry.rule, default: .init()].pushes += 1
     figures.byRule[entry.rule, default: .init()].digest &+= hash.value
-    figures.byType[entry.pushType.rawValue, default: 0] += 1
+    figures.byType[entry.typeName, default: 0] += 1
     figures.byPriority[push.headers.priority.rawValue, default: 0] += 1
     let seconds = pass.now.epochSeconds
     figures.byMinute[seconds / 60, default: 0] += 1
@@ -128,7 +128,9 @@ struct RehearsalSide {
     guard compares else { return }
     result.sent.append(
       SentPush(
-        at: pass.now, rule: entry.rule, address: push.address.text, status: .accepted,
+        at: pass.now, rule: entry.rule,
+        // A record has no address of a post.
+        address: entry.kind == .post ? "" : push.address.text, status: .accepted,
         reason: entry.reason?.code.word, digest: digest, content: push.payload,
         headers: push.headers))
   }

@@ -27,6 +27,10 @@ package struct ReadablePush: Hashable, Sendable {
   /// Reads a push; one without visible parts is empty.
   package init(_ push: PlannedPush) {
     cardEvent = push.entry.cardEvent
+    if push.entry.kind == .post {
+      body = JSONValue(json: push.payload)?.value(at: ["text"])?.string
+      return
+    }
     guard let payload = JSONValue(json: push.payload), let aps = payload.value(at: ["aps"]) else {
       return
     }

@@ -28,7 +28,7 @@ package struct Story: Sendable {
     package var repeatedAt: Timestamp?
 
     /// Whether APNs accepted it.
-    package var isSent: Bool { entry.status == .accepted && entry.kind == .push }
+    package var isSent: Bool { entry.status == .accepted && entry.kind.isSent }
 
     /// Whether it lights the screen or sounds; a passive alert only joins the list.
     package var interrupts: Bool {
