@@ -154,8 +154,8 @@ extension PushOutcome {
 extension UnsentCause {
   fileprivate var meaning: PushOutcome.Meaning {
     switch self {
-    case .closed, .queuedBehind, .invalid, .noCredential, .receiverOff, .paused, .outdated, .handedBack:
-      .none
+    case .closed, .queuedBehind, .invalid, .noCredential, .receiverOff, .paused, .outdated,
+      .handedBack: .none
     case .noConnection, .goAway, .refusedStream, .queuedTooLong: .failure(.unreachable)
     case .certificateRefused, .turnedAway: .failure(.refused)
     }

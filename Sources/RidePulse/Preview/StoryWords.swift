@@ -56,7 +56,7 @@ enum StoryWords {
   /// What a push without visible parts does.
   static func silence(_ row: Story.Row) -> String {
     if row.entry.kind == .post { return "not seen: a post without text" }
-    switch row.entry.pushType {
+    return switch row.entry.pushType {
     case .widgets: "not seen: reloads widgets"
     case .controls: "not seen: reloads a control"
     case .location: "not seen: asks for the position"

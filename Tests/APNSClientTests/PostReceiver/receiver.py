@@ -32,7 +32,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         if word == "hang":
             time.sleep(60)
         if word in ("hang", "cut"):
-            self.connection.close()
+            self.close_connection = True
             return
         self.send_response(int(word))
         query = dict(urllib.parse.parse_qsl(url.query))

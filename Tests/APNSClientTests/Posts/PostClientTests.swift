@@ -54,7 +54,7 @@ import Testing
     let client = try Self.client(server.port, "200", secrets: secrets)
     let posts = (1...20).map { Self.post($0) }
     #expect(await Self.send(posts, by: client) == posts.map { _ in .accepted })
-    let got = server.stop()
+    let got = await server.stop()
     #expect(got.count == 20 && got.allSatisfy { $0.problem == nil })
     #expect(Set(got.map(\.id)) == Set(posts.map(\.headers.id.description)))
     #expect(got.allSatisfy { $0.type == "application/json" })
@@ -65,7 +65,7 @@ import Testing
     let server = try PostServer(secret: Self.secret)
     let client = try Self.client(server.port, "200", secrets: Self.other)
     _ = await Self.send([Self.post()], by: client)
-    #expect(server.stop().map { $0.problem == nil } == [false])
+    #expect(await server.stop().map { $0.problem == nil } == [false])
   }
 
   @Test(arguments: [
@@ -79,7 +79,7 @@ import Testing
       await Self.send([Self.post()], by: client)
         == [PushOutcome(postStatus: status, retryAfter: wait)])
     // A redirect is not followed.
-    #expect(server.stop().count == 1)
+    #expect(await server.stop().count == 1)
   }
 
   @Test func `410 turns the posts of the rule off until a reload`() async throws {
@@ -95,7 +95,7 @@ import Testing
     client.reload()
     #expect(client.off.isEmpty)
     #expect(await Self.send([Self.post()], by: client) == [gone])
-    #expect(server.stop().count == 3)
+    #expect(await server.stop().count == 3)
   }
 
   @Test func `no answer in time, a lost connection and no server are told apart`() async throws {
@@ -107,7 +107,7 @@ import Testing
       Issue.record("\(cut)")
       return
     }
-    _ = server.stop()
+    _ = await server.stop()
     let none = await Self.send([Self.post()], by: try Self.client(server.port, "200"))
     guard case .unsent(.noConnection) = none.first else {
       Issue.record("\(none)")
@@ -121,7 +121,7 @@ import Testing
     let outcomes = await Self.send((1...8).map { Self.post($0) }, by: client)
     #expect(outcomes.filter { $0 == .unanswered(.timeout) }.count == PostClient.connections)
     #expect(outcomes.filter { $0 == .unsent(.queuedTooLong) }.count == 4)
-    #expect(server.stop().count == PostClient.connections)
+    #expect(await server.stop().count == PostClient.connections)
   }
 
   @Test func `after close nothing is sent`() async throws {

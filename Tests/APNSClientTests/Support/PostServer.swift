@@ -30,8 +30,9 @@ final class PostServer: Sendable {
   }
 
   /// Ends the receiver and returns the posts that it got.
-  func stop() -> [Line] {
-    process.stop()
+  func stop() async -> [Line] {
+    process.closeInput()
+    for await _ in process.lines {}
     return process.printed.dropFirst().compactMap(Self.line)
   }
 }
