@@ -25,7 +25,7 @@ struct BackgroundPushes {
 
   /// Adds a push; pushes come in the order of time.
   mutating func add(_ push: PlannedPush, at instant: Timestamp) {
-    guard push.headers.pushType == .background else { return }
+    guard push.entry.kind == .push, push.headers.pushType == .background else { return }
     let hour = max(0, instant.epochSeconds - start.epochSeconds) / 3600
     var phone = phones[push.address.text] ?? Phone(hour: hour)
     phone.count = phone.hour == hour ? phone.count + 1 : 1
