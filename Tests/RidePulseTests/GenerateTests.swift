@@ -56,6 +56,28 @@ import TestSupport
     #expect(try Golden.difference(of: result.output, from: golden) == nil)
   }
 
+  @Test func `R127: words become an enum that decodes others, too, and a typed list structs`() throws {
+    try with { folder in
+      let fields = [
+        #"product: { value: "{{ride.attributes.product}}", type: [van, taxi_xl] }"#,
+        #"stops: { value: "{{ride.attributes.stops}}", type: [{ address: string }] }"#, "eta: {",
+      ]
+      try folder.write(
+        Self.card.replacing("eta: {", with: fields.joined(separator: "\n        ")))
+      let result = try folder.run("generate", "swift", "--output", folder.path + "/Ride.swift")
+      #expect(result.status == 0 && result.errors == "")
+      let source = try folder.read("Ride.swift")
+      for line in [
+        "nonisolated enum Product: Codable", "case taxiXl", "case unknown(String)",
+        "case \"taxi_xl\": self = .taxiXl", "var product: Product", "product: Product.van",
+        "var address: String",
+      ] {
+        #expect(source.contains(line), "\(line)")
+      }
+      #expect(try folder.read("contract.lock").contains("    product: [van, taxi_xl]\n"))
+    }
+  }
+
   @Test func `R97: a contract from its first version to its second`() throws {
     try with { folder in
       #expect(try folder.run("check").status == 0)

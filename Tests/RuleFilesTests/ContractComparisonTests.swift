@@ -37,6 +37,8 @@ import Testing
     (CardField(.double), "public var x: TimeInterval", []),
     (CardField(.bool), "@available(iOS 17, *) var x: Bool", []),
     (CardField(.dateEpoch), "var x: Int", []),
+    (CardField(.words(["van", "taxi"])), "var x: String", []),
+    (CardField(.words(["van", "taxi"])), "var x: Int", ["one of van or taxi", "can't decode it"]),
     (CardField(.state), "var x: String", []),
     (CardField(.list(.string)), "var x: [String]", []),
     (CardField(.list(.int)), "var x: Set<Int>?", []),

@@ -89,6 +89,21 @@ import Testing
     #expect(changes.allSatisfy { $0.breaking.isEmpty && $0.unrecorded.isEmpty })
   }
 
+  @Test func `R127: typed lists and words are in the lock, which reads back`() throws {
+    let rules = try load(
+      """
+      content-state:
+        car: { value: "{{ride.attributes.car}}", type: [van, "true"], optional: true }
+        stops: { value: "{{ride.attributes.stops}}", type: [{ address: string, kind: [pickup, stop] }] }
+      """)
+    let contract = try #require(rules.ruleSet.contracts.first)
+    let text = locked([contract]).text
+    #expect(text.contains("    car: { type: [van, \"true\"], optional: true }\n"))
+    #expect(text.contains("          kind: [pickup, stop]\n"))
+    let read = try ContractLock(Array(text.utf8), file: "contract.lock")
+    #expect(read.contracts == ["RideAttributes": contract])
+  }
+
   @Test func `R97: keys of any kind read back`() throws {
     let keys = ["true", "a.b", "1st", "", "null", "größe", "a: b", "\u{1}\"\\", "#x", "~"]
     let contract = CardContract(

@@ -9,7 +9,7 @@ enum KeyDocs {
   static let forms = [
     KeyTable.file, KeyTable.states, KeyTable.defaults, KeyTable.quiet, KeyTable.cap,
     KeyTable.rule, KeyTable.alert, KeyTable.liveActivity,
-    KeyTable.cardField, KeyTable.cardAlert, KeyTable.criticalSound, TimerKeys.afterEvent,
+    KeyTable.cardField, KeyTable.elementField, KeyTable.end, KeyTable.cardAlert, KeyTable.criticalSound, TimerKeys.afterEvent,
     TimerKeys.escalation,
   ]
 
@@ -88,8 +88,15 @@ enum KeyDocs {
     case .timeOfDay: "`HH:MM`"
     case .percentage: "percentage such as `10%`"
     case .missed: "`skip`, `latest`, `all` or `{ all: N }`"
-    case .ends(let longest, _):
-      "word, list of words, or map of event to duration, at most \(longest.rideText)"
+    case .ends(let form, let longest, _):
+      "word, list of words, or map of event to duration, at most \(longest.rideText), or to mapping: "
+        + form.subject
+    case .durationByState(_, let limit):
+      "duration, at most \(limit.longest.rideText), or map of state and `default` to it"
+    case .opening: "`pickup_at` or `attributes.KEY`, with `+` or `-` and a duration"
+    case .fieldType:
+      alternatives(DeclaredType.allCases.map { "`\($0.rawValue)`" })
+        + ", list of words, or list with a mapping of fields"
     case .numberByEvent: "map of event to number"
     case .typeName: "name of a Swift type"
     case .payload: "mapping"

@@ -22,6 +22,7 @@ enum KeySchema {
         "if": ["type": "object", "required": ["value"]], "then": mapping(KeyTable.cardField),
         "else": ["$ref": "#/$defs/fields"],
       ] as Schema,
+      "type": fieldType,
       "fields": [
         "propertyNames": ["not": ["pattern": #"\{\{"#]],
         "additionalProperties": ["$ref": "#/$defs/field"], "items": ["$ref": "#/$defs/field"],
@@ -115,14 +116,18 @@ enum KeySchema {
     case .timeOfDay: pattern("^([01][0-9]|2[0-3]):[0-5][0-9]$")
     case .percentage: pattern(#"^(?=.*[1-9])\d{1,2}(\.\d{1,4})?%$|^100(\.0{1,4})?%$"#)
     case .missed: missed
-    case .ends:
+    case .ends(let form, _, _):
       [
         "anyOf": [
           value(.oneOrMoreWords),
           map(
-            to: ["anyOf": [duration, ["const": "0s"]]], keys: word(.event), ["minProperties": 1]),
+            to: ["anyOf": [duration, ["const": "0s"], mapping(form)]], keys: word(.event),
+            ["minProperties": 1]),
         ]
       ]
+    case .durationByState: ["anyOf": [duration, map(to: duration, keys: word(.event))]]
+    case .opening: opening
+    case .fieldType: ["$ref": "#/$defs/type"]
     case .numberByEvent: map(to: ["type": "number"], keys: word(.event))
     case .typeName: pattern(#"^[^\s\d.-][^\s-]*$"#)
     case .payload(let reserved): payload(reserved)
@@ -136,6 +141,25 @@ enum KeySchema {
     case .mappings(let form): list(of: mapping(form))
     case .mappingByEvent(let form): map(to: mapping(form), keys: word(.event))
     }
+  }
+
+  private static var opening: Schema {
+    pattern(
+      #"^(pickup_at|attributes(\.[^. ]+)+)( [-+] (?=.*[1-9])(\d+d)?(\d+h)?(\d+m)?(\d+s)?)?$"#)
+  }
+
+  /// The type of a card's field.
+  private static var fieldType: Schema {
+    let names: Schema = ["enum": DeclaredType.allCases.map(\.rawValue)]
+    let element: Schema = [
+      "if": ["type": "object"], "then": mapping(KeyTable.elementField),
+      "else": ["$ref": "#/$defs/type"],
+    ]
+    let fields: Schema = [
+      "type": "array", "minItems": 1, "maxItems": 1,
+      "items": ["type": "object", "minProperties": 1, "additionalProperties": element] as Schema,
+    ]
+    return ["anyOf": [names, value(.words), fields]]
   }
 
   private static var attribute: Schema {

@@ -157,7 +157,18 @@ import Testing
     let listed = try card("end: [ride_completed]")
     #expect(listed?.end == ["ride_completed"] && listed?.dismissals == [:])
     #expect(try card("relevance: { no_show: 2.5 }")?.relevance == ["no_show": 2.5])
-    #expect(try card("appears-before-pickup: 30m")?.appearsBeforePickup == .seconds(1800))
+    #expect(
+      try card("from: pickup_at - 30m")?.from == CardOpening(.pickupAt, offset: .seconds(-1800)))
+    #expect(
+      try card("from: attributes.gate.at + 1h")?.from
+        == CardOpening(.attribute(["gate", "at"]), offset: .seconds(3600)))
+    #expect(try card("from: pickup_at")?.from == CardOpening(.pickupAt))
+    let stale = try card("stale-after: { default: 5m, ride_started: 20m }")
+    #expect(stale?.staleAfter == .seconds(300))
+    #expect(stale?.staleAfterByState == ["ride_started": .seconds(1200)])
+    #expect(try card("urgent: [no_show]")?.wantsPushToken == true)
+    #expect(try card("input-push-token: false")?.wantsPushToken == false)
+    #expect(try card("input-push-channel: YQ==")?.wantsPushToken == false)
     #expect(try card("input-push-channel: YQ==")?.pushChannel == (try TextTemplate("YQ==")))
   }
 

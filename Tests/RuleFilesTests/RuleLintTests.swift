@@ -206,11 +206,42 @@ import Testing
     #expect(try advice(change) == expected.map { "a.yaml:2: r: \($0)" })
   }
 
+  /// A rule next to a stored time-sensitive alert of the same app, and whether it may replace it.
+  @Test(arguments: [
+    ("every: 20m, while: [requested], expires: 5m, background: {}", true),
+    ("every: 20m, while: [requested], background: {}", false),
+    (
+      "every: 20m, while: [requested], expires: 5m, alert: { title: x, interruption-level: passive }",
+      true
+    ),
+    ("on: no_show, expires: 5m, alert: { title: x, interruption-level: passive }", false),
+    ("on: no_show, expires: 5m, alert: { title: x }", false),
+  ])
+  func `R128: a stored push of lower worth next to a time-sensitive alert`(own: String, warns: Bool)
+    throws
+  {
+    for (app, stored) in [("customer", "5m"), ("driver", "5m"), ("customer", "never-store")] {
+      let yaml = """
+        rules:
+          - name: here
+            app: \(app)
+            on: driver_arrived
+            alert: { title: x, sound: default, interruption-level: time-sensitive }
+            expires: \(stored)
+          - { name: low, app: customer, \(own) }
+        """
+      let rules = try RuleDirectory.parse(files: [("a.yaml", Array(yaml.utf8))]).get().ruleSet
+      let texts = RuleLint.all(about: rules).filter { $0.rule == "low" }.map(\.text)
+      let isWarned = texts.contains { $0.contains(" here, which is time-sensitive") }
+      #expect(isWarned == (warns && app == "customer" && stored == "5m"), "\(texts)")
+    }
+  }
+
   /// An alert on `no_show` next to a card of the same app: whether it doubles the card's alert.
   @Test(arguments: [
     ("", "alerts: { no_show: { title: x } }", false),
-    ("also-with-card: true", "alerts: { no_show: { title: x } }", true),
-    ("also-with-card: true", "alerts: { ride_started: { title: x } }", false),
+    ("with-card: send", "alerts: { no_show: { title: x } }", true),
+    ("with-card: send", "alerts: { ride_started: { title: x } }", false),
     ("", "alerts: { no_show: { title: x } }, broadcast: true", true),
     ("", "broadcast: true", false),
   ])

@@ -112,12 +112,12 @@ extension Decider {
     }
     let decided = decision.items.count
     let cards = cards(showing: entry.event, on: phone, insteadOf: rule)
-    let starts = cards.isEmpty && rule.yieldsToCard ? starts(on: phone) : []
+    let starts = cards.isEmpty && rule.withCard == .skip ? starts(on: phone) : []
     if cards.isEmpty, starts.isEmpty {
       plan(&planner, entry, phone)
     } else {
       planner.setCollapseID(of: &entry)
-      cover(entry, Cover(cards: cards, starts: starts, yieldsToCard: rule.yieldsToCard))
+      cover(entry, Cover(cards: cards, starts: starts, isSkipped: rule.withCard == .skip))
     }
     return !decision.items.dropFirst(decided).contains { $0.fate == .blocked }
   }

@@ -58,7 +58,7 @@ extension Decider {
     try check(push, payload)
     var headers = PushHeaders(
       id: entry.id, topic: topic, pushType: entry.pushType, priority: push.priority,
-      expiration: push.expiration == 0 || !push.isStored ? .neverStore : .at(validUntil))
+      expiration: push.mayBeStored ? .at(validUntil) : .neverStore)
     let address: PushAddress
     switch push.target {
     case .channel(let id): address = .channel(try channel(id.rawValue, of: push.app))

@@ -148,7 +148,7 @@ extension Decider {
     let cards = cards(showing: entry.event, on: phone, insteadOf: rule)
     if !cards.isEmpty {
       planner.setCollapseID(of: &entry)
-      return cover(entry, Cover(cards: cards, yieldsToCard: rule.yieldsToCard))
+      return cover(entry, Cover(cards: cards, isSkipped: rule.withCard == .skip))
     }
     plan(&planner, entry, phone)
   }

@@ -78,6 +78,7 @@ package struct LedgerReason: Hashable, Sendable {
     case notANumber = "not_a_number"
     case cardType = "card_type"
     case cardTooLarge = "card_too_large"
+    case cardFieldDropped = "card_field_dropped"
     case unknownEvent = "unknown_event"
     case unknownState = "unknown_state"
     case unknownTimeZone = "unknown_time_zone"
@@ -155,6 +156,7 @@ extension LedgerReason.Code {
 
 extension LedgerReason {
   static let coveredByCard = LedgerReason(.coveredByCard, "covered by the card")
+  static let skippedForCard = LedgerReason(.cardThere, "the phone shows a card of the ride")
   static let rideNotFound = LedgerReason(.rideNotFound, "ride not found")
   static let rideUnread = LedgerReason(
     .rideUnread, "the ride's row changed and can't be read")
@@ -167,6 +169,10 @@ extension LedgerReason {
 
   static func noPhone(of app: App) -> LedgerReason {
     LedgerReason(.noPhone, "no phone of the \(app)")
+  }
+
+  static func startsLater(_ opening: Timestamp) -> LedgerReason {
+    LedgerReason(.cardPending, "the card starts at \(CivilTime.iso(opening))")
   }
 
   static func noStartToken(of app: App) -> LedgerReason {

@@ -10,6 +10,9 @@ package struct Memo: Hashable, Sendable {
   package var cards: [CardTarget: CardMemo] = [:]
   /// Card starts by push, by `StartToken.id`.
   package var starts: [Int64: StartMemo] = [:]
+  /// Start events whose cards are still to be started, by rule name: before `from`, or while the card
+  /// before has not ended yet.
+  package var awaitedStarts: [String: RideEvent] = [:]
   /// Raw pushes that were journalled, must not repeat, and have no recorded outcome.
   package var unrepeatable: [PushID] = []
   /// What is kept of each rule's `if`, by rule name.
@@ -28,7 +31,7 @@ package struct Memo: Hashable, Sendable {
   /// Whether there is nothing to keep.
   package var isEmpty: Bool {
     waiting.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && unrepeatable.isEmpty
-      && part == nil && conditions.isEmpty && fired.isEmpty && emitTally == nil
+      && part == nil && conditions.isEmpty && fired.isEmpty && emitTally == nil && awaitedStarts.isEmpty
   }
 }
 

@@ -40,6 +40,7 @@ extension Memo: StoredValue {
     try fields.field("part", &part)
     try fields.parts("conditions", &conditions)
     try fields.parts("fired", &fired)
+    try fields.parts("awaitedStarts", &awaitedStarts)
     try fields.field("emits", &emitTally)
   }
 

@@ -46,6 +46,8 @@ package struct PushTally: Sendable {
   package private(set) var cards: [CardLine: Int] = [:]
   /// Pushes to cards that were sent at priority 5 instead of 10 because the budget was exhausted.
   package private(set) var overBudget: [App: Int] = [:]
+  /// Pushes to cards that were sent with null in the place of a value that an optional field can't take.
+  package private(set) var droppedFields: [App: Int] = [:]
   /// How often a rule's `if` was false at a change of a ride, by rule.
   package private(set) var falseConditions: [String: Int] = [:]
   /// How often a ride changed outside of a rule's `while`, by rule.
@@ -111,6 +113,9 @@ package struct PushTally: Sendable {
     cards[line, default: 0] += 1
     if entry.reason?.code == .engine(.overBudget) {
       overBudget[entry.app, default: 0] += 1
+    }
+    if entry.reason?.code == .engine(.cardFieldDropped) {
+      droppedFields[entry.app, default: 0] += 1
     }
   }
 }

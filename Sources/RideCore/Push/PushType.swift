@@ -59,6 +59,9 @@ package struct PushTypeRules: Sendable {
 }
 
 extension PushType {
+  /// Whether APNs stores a push that states no expiration: a call or a talk of yesterday is none.
+  package var isStoredByDefault: Bool { self != .voip && self != .pushtotalk }
+
   /// The only table of Apple's rules for push types.
   package var rules: PushTypeRules {
     switch self {

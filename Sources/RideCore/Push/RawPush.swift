@@ -78,6 +78,11 @@ package struct RawPush: Hashable, Sendable {
     }
   }
 
+  /// Whether APNs may store it for a phone that is off.
+  var mayBeStored: Bool {
+    isStored && expiration != 0 && (expiration != nil || pushType.isStoredByDefault)
+  }
+
   /// How long APNs stores a push at most.
   package static func longestStorage(isBroadcast: Bool) -> Duration {
     isBroadcast ? ChannelStorage.longest : .seconds(30 * 86_400)
@@ -86,6 +91,7 @@ package struct RawPush: Hashable, Sendable {
   /// Returns the time after which the push is no longer sent, if it was received at `start`.
   func validUntil(from start: Timestamp) -> Timestamp {
     switch expiration {
+    case nil where !pushType.isStoredByDefault: start + .seconds(30)
     case nil: start + .seconds(86_400)
     case 0: start + .seconds(30)
     case let seconds?:

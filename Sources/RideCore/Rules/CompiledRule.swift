@@ -16,8 +16,7 @@ final class CompiledRule: Sendable {
   /// How long a push is sent after its event or slot.
   let validity: Duration
   let collapse: TextTemplate?
-  let isSentWithCard: Bool
-  let yieldsToCard: Bool
+  let withCard: WithCard?
   let unlessContactWithin: Duration?
   let condition: Condition?
   let wait: Duration?
@@ -48,8 +47,7 @@ final class CompiledRule: Sendable {
       }
     validity = rule.validity
     collapse = rule.collapse
-    isSentWithCard = rule.isSentWithCard
-    yieldsToCard = rule.yieldsToCard
+    withCard = rule.withCard
     unlessContactWithin = rule.unlessContactWithin
     condition = rule.condition
     wait = rule.wait

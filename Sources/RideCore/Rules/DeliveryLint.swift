@@ -12,13 +12,29 @@ enum DeliveryLint {
     ]
   }
 
-  /// Warns about a background push that takes the place of an alert for a phone that is off.
-  static func displacement(_ rule: Rule) -> [String] {
-    guard rule.what == .background, rule.expires.isStored else { return [] }
-    return [
-      "background with expires \(rule.expires.storage.rideText): APNs stores one push for a phone that "
-        + "is off, so this one replaces an alert that the phone has not received; leave expires out"
-    ]
+  /// Warns about a stored push that takes the place of an alert for a phone that is off: a background
+  /// push, or a passive alert that repeats while a time-sensitive one of the same app is stored.
+  static func displacement(_ rule: Rule, in rules: RuleSet) -> [String] {
+    guard rule.expires.isStored, rule.what == .background || rule.isPassiveHeartbeat else { return [] }
+    let urgent = rules.rules.first { other in
+      guard case .alert(let alert, _) = other.what, other.expires.isStored else { return false }
+      return [.timeSensitive, .critical].contains(alert.interruptionLevel)
+        && other.apps.contains(where: rule.apps.contains)
+    }
+    let kept = "expires \(rule.expires.storage.rideText): APNs stores one push for a phone that is off"
+    if rule.what == .background {
+      let alert = urgent.map { "\($0.name), which is time-sensitive, if" } ?? "an alert that"
+      return [
+        "background with \(kept), so this one replaces \(alert) the phone has not received"
+          + (urgent == nil ? "" : " it") + "; leave expires out"
+      ]
+    }
+    return urgent.map {
+      [
+        "\(kept), so this one may replace \($0.name), which is time-sensitive; write expires: "
+          + "never-store"
+      ]
+    } ?? []
   }
 
   /// Warns about interruption levels that iOS does not grant, or that the moment does not deserve.
@@ -85,14 +101,24 @@ enum DeliveryLint {
     return rules.cards.filter { rule.apps.contains($0.app) }.flatMap { card -> [String] in
       let isBroadcast = card.life.broadcast != nil
       let both = events.filter { card.life.alerts[$0] != nil }
-      if both.isEmpty || !rule.isSentWithCard && !isBroadcast { return [] }
+      if both.isEmpty || rule.withCard != .send && !isBroadcast { return [] }
       return [
         "\(both.joined(separator: ", ")) alerts twice on a phone that shows the card: "
           + "\(card.name) has an alert for it, "
           + (isBroadcast
             ? "and a broadcast card does not hold this one back; leave it out there"
-            : "and also-with-card sends this one too; leave one of them out")
+            : "and with-card: send sends this one too; leave one of them out")
       ]
     }
+  }
+}
+
+extension Rule {
+  /// Whether it is a passive alert that comes again and again.
+  fileprivate var isPassiveHeartbeat: Bool {
+    guard case .alert(let alert, _) = what, alert.interruptionLevel == .passive,
+      case .at(let timing) = when, case .every = timing.slots
+    else { return false }
+    return true
   }
 }

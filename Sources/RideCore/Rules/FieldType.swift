@@ -3,6 +3,8 @@ package indirect enum FieldType: Hashable, Sendable {
   case string
   /// A string that is one of the ride's states.
   case state
+  /// A string that is one of these words.
+  case words([String])
   case int
   case double
   case bool
@@ -22,6 +24,7 @@ extension FieldType {
     switch self {
     case .string: "string"
     case .state: "state"
+    case .words(let words): "[\(words.joined(separator: ", "))]"
     case .int: "int"
     case .double: "double"
     case .bool: "bool"
@@ -38,7 +41,7 @@ extension FieldType {
   package func decodes(_ other: FieldType) -> Bool {
     switch (self, other) {
     case (.unknown, _), (.double, .int), (.double, .dateEpoch), (.int, .dateEpoch),
-      (.dateEpoch, .int), (.string, .state), (.list(nil), .list), (.object(nil), .object),
+      (.dateEpoch, .int), (.string, .state), (.string, .words), (.words, .words), (.list(nil), .list), (.object(nil), .object),
       (.object(_?), .object(_?)):
       true
     case (.list(let element?), .list(let other?)): element.decodes(other)

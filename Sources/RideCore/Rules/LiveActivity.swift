@@ -12,11 +12,17 @@ package struct LiveActivity: Hashable, Sendable {
   package var start: [String] = []
   /// `end`: events and states that end a card, in addition to the final states.
   package var end: [String] = []
-  /// `stale-after`: how long content stays fresh without another push, if the rule states it.
+  /// `stale-after`: how long content stays fresh without another push, if the rule states it; as a
+  /// map its `default`.
   package var staleAfter: Duration?
+  /// `stale-after` as a map: the same in these states.
+  package var staleAfterByState: [String: Duration] = [:]
   /// `end` as a map: how long a card that one of these ended stays on the lock screen; zero removes
   /// it at once.
   package var dismissals: [String: Duration] = [:]
+  /// `content` in `end`: the fields of `content-state` that a card shows otherwise once one of these
+  /// has ended it.
+  package var endContents: [String: [String: PayloadTemplate]] = [:]
   /// `dismiss-after`: how long any other ended card stays there; nil leaves it to the system.
   package var dismissAfter: Duration?
   /// `min-interval`: changes within this time are combined into the last of them.
@@ -31,9 +37,9 @@ package struct LiveActivity: Hashable, Sendable {
   /// `lost-after`: a card whose ride has had no event for this long is ended; nil means `ageLimit`,
   /// or a day for a broadcast card, which has no age.
   package var lostAfter: Duration?
-  /// `appears-before-pickup`: the app schedules the card to appear this long before the pickup; nil
-  /// if it starts cards at once.
-  package var appearsBeforePickup: Duration?
+  /// `from`: the time before which no card is started, refreshed or outdated; nil if cards start at
+  /// once.
+  package var from: CardOpening?
   /// `relevance-score`: which of several cards the system shows first; any number.
   package var relevanceScore: Double?
   /// `relevance`: the score from one of these events on, until another of them.
@@ -66,6 +72,14 @@ package struct LiveActivity: Hashable, Sendable {
 
   /// The most bytes of attributes and content together that ActivityKit takes, whatever APNs takes.
   package static let dataLimit = 4096
+
+  /// Returns the card of a ride in this state, whose `stale-after` is that of the state.
+  func life(in state: String?) -> LiveActivity {
+    guard let staleAfter = state.flatMap({ staleAfterByState[$0] }) else { return self }
+    var life = self
+    life.staleAfter = staleAfter
+    return life
+  }
 
   /// How long content stays fresh without another push: 15 minutes unless the rule states it.
   package var freshness: Duration { staleAfter ?? .seconds(900) }
@@ -113,10 +127,14 @@ package struct LiveActivity: Hashable, Sendable {
   var digest: String {
     // Without newer keys it is the text of earlier versions, so that an upgrade reschedules no ride.
     let ranks = relevance.isEmpty ? "" : " \(relevance.keys.sorted())"
-    let lead = appearsBeforePickup.map { " \($0)" } ?? ""
+    let opening = from.map { " \($0)" } ?? ""
+    let freshness =
+      staleAfterByState.isEmpty
+      ? "\(freshness)"
+      : "\(freshness) \(staleAfterByState.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })"
     return
       "card \(freshness) \(minInterval) \(lostAfter ?? .zero) \(start) \(end) \(urgent) \(alerts.keys.sorted()) "
-      + "\(broadcast?.rawValue ?? "") \(broadcastStates.sorted())\(ranks)\(lead)"
+      + "\(broadcast?.rawValue ?? "") \(broadcastStates.sorted())\(ranks)\(opening)"
   }
 }
 

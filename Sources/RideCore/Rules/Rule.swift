@@ -16,10 +16,9 @@ package struct Rule: Hashable, Sendable {
   package var expires: RuleExpiry
   /// The value of `apns-collapse-id`, if the rule states one.
   package var collapse: TextTemplate?
-  /// `also-with-card`: whether it is sent even if a card shows the same alert.
-  package var isSentWithCard: Bool
-  /// `unless-card`: nothing is sent to a phone that shows a card of the ride.
-  package var yieldsToCard = false
+  /// `with-card`: what happens to it on a phone with a card; nil leaves it to a card that shows an
+  /// alert for the event.
+  package var withCard: WithCard?
   /// `unless-contact-within`: nothing is sent if the owner was in contact within this time.
   package var unlessContactWithin: Duration?
   /// `if`: the condition on which it fires; nil if it has none.
@@ -35,8 +34,7 @@ package struct Rule: Hashable, Sendable {
 
   package init(
     name: String, app: App, when: When, what: What, data: [String: PayloadTemplate] = [:],
-    expires: RuleExpiry, collapse: TextTemplate? = nil, isSentWithCard: Bool = false,
-    unlessContactWithin: Duration? = nil, source: String
+    expires: RuleExpiry, collapse: TextTemplate? = nil, unlessContactWithin: Duration? = nil, source: String
   ) {
     self.name = name
     self.app = app
@@ -45,7 +43,6 @@ package struct Rule: Hashable, Sendable {
     self.data = data
     self.expires = expires
     self.collapse = collapse
-    self.isSentWithCard = isSentWithCard
     self.unlessContactWithin = unlessContactWithin
     self.source = source
   }
@@ -161,6 +158,14 @@ package struct Rule: Hashable, Sendable {
     }
     return .object(members)
   }
+}
+
+/// `with-card`: what happens to an alert on a phone that shows a card of the ride.
+package enum WithCard: String, CaseIterable, Hashable, Sendable {
+  /// It is sent, also if the card shows an alert for the event.
+  case send
+  /// It is not sent, whether or not the card shows an alert.
+  case skip
 }
 
 /// `escalate`: the event that follows if an owner sees none of the pushes of one firing in time.

@@ -29,7 +29,8 @@ package struct RuleLint: Hashable, Sendable {
     { rule, _ in one(lost(rule)) }, { rule, _ in one(silence(rule)) },
     { rule, rules in one(exclusion(rule, in: rules)) }, { rule, _ in one(overflow(rule)) },
     { rule, _ in truncation(rule) }, { rule, _ in card(rule) },
-    { rule, _ in DeliveryLint.lateness(rule) }, { rule, _ in DeliveryLint.displacement(rule) },
+    { rule, _ in DeliveryLint.lateness(rule) },
+    { rule, rules in DeliveryLint.displacement(rule, in: rules) },
     { rule, _ in DeliveryLint.interruption(rule) },
     { rule, _ in DeliveryLint.content(rule) }, { rule, _ in DeliveryLint.receipt(rule) },
     { rule, rules in one(unheard(rule, in: rules)) }, { rule, _ in LimitLint.quiet(rule) },
@@ -153,7 +154,7 @@ package struct RuleLint: Hashable, Sendable {
   private static func card(_ rule: Rule) -> [String] {
     guard case .liveActivity(let life) = rule.what else { return [] }
     var texts: [String] = []
-    if life.staleAfter == nil {
+    if life.staleAfter == nil, life.staleAfterByState.isEmpty {
       texts.append(
         "live-activity has no stale-after: a card that is not reached looks current for "
           + "\(life.freshness.rideText); 2m suits a ride")

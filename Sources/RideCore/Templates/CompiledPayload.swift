@@ -110,9 +110,8 @@ struct CompiledPayload: Sendable {
         // An empty column is no value, as for `default`.
         if value == .string(""), type != .string, type != .state { throw .missing(path) }
         // Null comes only from `default: null`, which makes the field optional.
-        guard let fitting = value == .null ? value : type.converted(value, states: states) else {
-          throw .wrongType(path, value, type)
-        }
+        let fitting =
+          value == .null ? value : try type.fitting(value, at: path, states: states)
         Self.append(fitting, to: &json)
       case .optional(let pieces):
         let start = json.count

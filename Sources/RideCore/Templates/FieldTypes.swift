@@ -88,6 +88,37 @@ extension FieldType {
       }
   }
 
+  /// Returns the value in this type, with the elements of a list and the members of an object in theirs.
+  ///
+  /// - Parameter path: where the value is in the card.
+  func fitting(
+    _ value: JSONValue, at path: String, states: Set<String>
+  ) throws(RenderingError) -> JSONValue {
+    switch (self, value) {
+    case (.list(let element?), .array(let values)):
+      var elements: [JSONValue] = []
+      for (index, value) in values.enumerated() {
+        elements.append(try element.fitting(value, at: "\(path)[\(index)]", states: states))
+      }
+      return .array(elements)
+    case (.object(let fields?), .object(let members)):
+      // The app's struct has no other members.
+      var fitting: [String: JSONValue] = [:]
+      for (key, field) in fields {
+        let value = members[key] ?? .null
+        fitting[key] =
+          value == .null && field.isOptional
+          ? .null : try field.type.fitting(value, at: "\(path).\(key)", states: states)
+      }
+      return .object(fitting)
+    default:
+      guard let converted = converted(value, states: states) else {
+        throw .wrongType(path, value, self)
+      }
+      return converted
+    }
+  }
+
   /// Returns the value in this type if the conversion is exact; nil if the value does not fit.
   ///
   /// - Parameter states: the values of type `state`.
@@ -97,6 +128,7 @@ extension FieldType {
       (.bool, .bool), (.list, .array), (.object, .object), (.unknown, _):
       value
     case (.string, .integer), (.string, .number): .string(value.text)
+    case (.words(let words), .string(let word)): words.contains(word) ? value : nil
     case (.state, .string(let word)): states.contains(word) ? value : nil
     case (.int, .number(let number)): Int64(exactly: number).map { .integer($0) }
     case (.int, .string(let text)): Int64(text).map { .integer($0) }
@@ -127,7 +159,8 @@ extension FieldType {
     switch (self, other) {
     case (.unknown, _), (_, .unknown), (.list, .list), (.object, .object): true
     case (.string, .int), (.string, .double), (.string, .dateEpoch), (.string, .state),
-      (.state, .string), (.int, .string), (.int, .double), (.int, .dateEpoch), (.double, .string),
+      (.state, .string), (.words, .string), (.words, .state), (.string, .words), (.words, .words),
+      (.int, .string), (.int, .double), (.int, .dateEpoch), (.double, .string),
       (.double, .int), (.double, .dateEpoch), (.dateEpoch, .int), (.dateEpoch, .double),
       (.dateEpoch, .string):
       true

@@ -197,10 +197,13 @@ enum DryRunReport {
     let fields = push.headers.fields(to: push.address).map {
       Escape.line("\($0.name): \($0.value)")
     }
+    // An end is stored for as long as a screen can show the card.
+    let validUntil =
+      if case .at(let instant) = push.headers.expiration { instant } else { push.validUntil }
     let lines =
       [
         "\(target(entry.rule, entry.app.rawValue, entry.tokenSuffix)), "
-          + "\(push.environment.rawValue), valid until \(CivilTime.iso(push.validUntil))",
+          + "\(push.environment.rawValue), valid until \(CivilTime.iso(validUntil))",
         "POST \(push.address.shownPath)",
       ]
       + fields + ["", Escape.json(String(decoding: push.payload, as: UTF8.self))]

@@ -89,7 +89,7 @@ extension FieldType {
   /// The JSON types of its values; nil if any type will do, as long as it is the same.
   fileprivate var jsonTypes: Set<CardTypeTally.JSONType>? {
     switch self {
-    case .string, .state: [.string]
+    case .string, .state, .words: [.string]
     case .int, .dateEpoch: [.int]
     case .double: [.int, .fraction]
     case .bool: [.bool]

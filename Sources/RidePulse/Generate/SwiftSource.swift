@@ -14,7 +14,7 @@ struct SwiftSource {
     states = rules.activeStates.union(rules.finalStates).sorted()
     let sample = rules.activeStates.min() ?? ""
     sampleState =
-      Self.cases(states).first { $0.state == sample }.map { "RideState.\($0.name)" }
+      SwiftWordEnum.cases(states).first { $0.word == sample }.map { "RideState.\($0.name)" }
       ?? "RideState.unknown(\"\")"
   }
 
@@ -54,31 +54,8 @@ struct SwiftSource {
     ]
   }
 
-  /// Returns each state with the name of its case.
-  private static func cases(_ states: [String]) -> [(state: String, name: String)] {
-    var names = SwiftName(reserved: ["unknown", "rawValue", "init", "self", "encode", "hash"])
-    return states.map { ($0, SwiftName.code(names.property($0))) }
-  }
-
   private var stateEnum: [String] {
-    let cases = Self.cases(states)
-    return [
-      "/// The states of rides. One that this version of the app does not have is `unknown`.",
-      "nonisolated enum RideState: Codable, Hashable, Sendable {",
-    ] + cases.map { "  case \($0.name)" } + [
-      "  case unknown(String)", "",
-      "  init(rawValue: String) {", "    switch rawValue {",
-    ] + cases.map { "    case \(SwiftName.literal($0.state)): self = .\($0.name)" } + [
-      "    default: self = .unknown(rawValue)", "    }", "  }", "",
-      "  var rawValue: String {", "    switch self {",
-    ] + cases.map { "    case .\($0.name): return \(SwiftName.literal($0.state))" } + [
-      "    case .unknown(let word): return word", "    }", "  }", "",
-    ] + GeneratedDecoder.state.lines.map { "  " + $0 } + [
-      "",
-      "  func encode(to encoder: any Encoder) throws {",
-      "    var container = encoder.singleValueContainer()",
-      "    try container.encode(rawValue)", "  }", "}",
-    ]
+    SwiftWordEnum(name: "RideState", summary: "The states of rides.", words: states).lines
   }
 
   private static let jsonValue =

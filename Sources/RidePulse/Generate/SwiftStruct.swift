@@ -64,6 +64,12 @@ struct SwiftStruct {
     switch type {
     case .string: return ("String", SwiftName.literal(Self.words(key)))
     case .state: return ("RideState", state)
+    case .words(let words):
+      let name = types.type(key)
+      let source = SwiftWordEnum(
+        name: name, summary: "The words of `\(Self.words(key))`.", words: words)
+      nested.append(source.lines)
+      return (name, "\(name).\(source.firstCase)")
     case .int: return ("Int", "7")
     case .double: return ("Double", "4.5")
     case .bool: return ("Bool", "true")

@@ -110,7 +110,15 @@ enum PushMetrics {
     {
       over.add(Double(count), [label("app", app)])
     }
-    return [cards, over]
+    var dropped = MetricFamily(
+      .counter, "ridepulse_card_fields_dropped_total",
+      "Live Activity pushes sent with null for a value that an optional field can't take.")
+    for (app, count) in tally.droppedFields.merging(apps, uniquingKeysWith: { count, _ in count })
+      .sorted(by: { "\($0.key)" < "\($1.key)" })
+    {
+      dropped.add(Double(count), [label("app", app)])
+    }
+    return [cards, over, dropped]
   }
 }
 

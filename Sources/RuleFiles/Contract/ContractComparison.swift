@@ -228,7 +228,7 @@ extension ContractComparison {
   ) {
     let sent = "\(name(path).text) of \(name(path).location) is \(type.phrase)"
     switch (type, decoding) {
-    case (.string, .string), (.state, .string), (.bool, .bool), (.double, .double),
+    case (.string, .string), (.state, .string), (.words, .string), (.bool, .bool), (.double, .double),
       (.int, .double), (.dateEpoch, .double), (.int, .int(nil)), (.dateEpoch, .int(nil)):
       break
     case (.int, .int(let limit?)), (.dateEpoch, .int(let limit?)):
@@ -239,7 +239,9 @@ extension ContractComparison {
       report(
         .warning, property.position,
         "\(sent), and \(property.text) decodes only \(form): any other text drops the update")
-    case (.state, .words(let words)): compareStates(words, sent, property)
+    case (.state, .words(let words)): compareWords(states, words, sent, property)
+    case (.words(let sentWords), .words(let words)):
+      compareWords(Set(sentWords), words, sent, property)
     case (.string, .words), (.int, .numbers):
       report(
         .warning, property.position,
@@ -268,12 +270,15 @@ extension ContractComparison {
     }
   }
 
-  private mutating func compareStates(_ words: [String], _ sent: String, _ property: Property) {
-    let missing = states.subtracting(words).sorted()
+  /// - Parameter values: The words that are sent.
+  private mutating func compareWords(
+    _ values: Set<String>, _ words: [String], _ sent: String, _ property: Property
+  ) {
+    let missing = values.subtracting(words).sorted()
     if missing.isEmpty { return }
-    let others = words.filter { !states.contains($0) }
-    let list = missing.map { state in
-      state + (nearestWord(to: state, among: others).map { " (nearest is \($0))" } ?? "")
+    let others = words.filter { !values.contains($0) }
+    let list = missing.map { value in
+      value + (nearestWord(to: value, among: others).map { " (nearest is \($0))" } ?? "")
     }
     report(
       .problem, property.position,

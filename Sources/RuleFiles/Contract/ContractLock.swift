@@ -108,7 +108,7 @@ private enum ContractForm {
   static let field = MappingForm(
     subject: "a field",
     keys: [
-      Key("type", .choice(types), "The type.", required: "type: string, or another type"),
+      Key("type", .fieldType, "The type.", required: "type: string, or another type"),
       Key("optional", .flag, "Whether it may be null."),
       Key("since", .integer(1...1000), "The version that added it."),
       Key("elements", .payload(), "The type of a list's elements."),
@@ -159,6 +159,9 @@ private struct LockedFieldDecoder {
   }
 
   private func type(_ node: YAMLNode, _ title: String) -> FieldType? {
+    if case .sequence = node.kind {
+      return FieldTypeDecoder(diagnostics: diagnostics).words(node, title)
+    }
     if let type = node.string.flatMap(DeclaredType.init(rawValue:)) { return type.type }
     switch node.string {
     case "state": return .state
@@ -197,7 +200,11 @@ extension ContractLock {
   }
 
   private static func lines(_ field: CardField, after key: String, indent: String) -> [String] {
-    var parts = ["type: \(field.type.word)"]
+    var word = field.type.word
+    if case .words(let words) = field.type {
+      word = "[\(words.map { self.key($0) }.joined(separator: ", "))]"
+    }
+    var parts = ["type: \(word)"]
     if field.isOptional { parts.append("optional: true") }
     if let since = field.since { parts.append("since: \(since)") }
     switch field.type {
@@ -209,7 +216,7 @@ extension ContractLock {
       return [key] + parts.map { indent + $0 }
         + lines(CardField(element), after: "\(indent)elements:", indent: indent + "  ")
     default:
-      let value = parts.count == 1 ? field.type.word : "{ \(parts.joined(separator: ", ")) }"
+      let value = parts.count == 1 ? word : "{ \(parts.joined(separator: ", ")) }"
       return ["\(key) \(value)"]
     }
   }

@@ -6,6 +6,7 @@ extension FieldType {
     switch self {
     case .string: "a string"
     case .state: "the ride's state, a string"
+    case .words(let words): "one of \(alternatives(words))"
     case .int: "a whole number"
     case .double: "a number that may have a fraction"
     case .bool: "true or false"
@@ -19,7 +20,7 @@ extension FieldType {
   /// The Swift type that decodes it.
   var swiftName: String {
     switch self {
-    case .string, .state: "String"
+    case .string, .state, .words: "String"
     case .int, .dateEpoch: "Int"
     case .double: "Double"
     case .bool: "Bool"

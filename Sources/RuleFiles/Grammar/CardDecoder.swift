@@ -23,7 +23,8 @@ struct CardDecoder {
   mutating func card(_ field: Field) -> LiveActivity? {
     let fields = Fields(
       field.node, as: KeyTable.liveActivity,
-      elsewhere: KeyTable.rule.each(belongs: "it in the rule, next to live-activity"),
+      elsewhere: KeyTable.rule.each(belongs: "it in the rule, next to live-activity")
+        .merging(KeyTable.former(field.node.pairs)) { $1 },
       diagnostics: diagnostics)
     guard let fields else { return nil }
     let before = diagnostics.problems.count
@@ -34,20 +35,27 @@ struct CardDecoder {
     locations = cardFields.locations
     locations[[]] = fields["attributes-type"]?.node.location
     card.start = fields["start"].map(events) ?? []
-    if let field = fields["end"] { decodeEnds(field, into: &card) }
+    if let field = fields["end"] {
+      CardEndDecoder(diagnostics: diagnostics, vocabulary: vocabulary)
+        .decode(field, into: &card, &cardFields)
+    }
     card.urgent = fields["urgent"].map(events) ?? []
-    card.staleAfter = fields["stale-after"].flatMap(decode.duration)
+    if let field = fields["stale-after"] { decodeStaleAfter(field, into: &card) }
     card.dismissAfter = fields["dismiss-after"].flatMap(decode.duration)
     card.minInterval = fields["min-interval"].flatMap(decode.duration) ?? card.minInterval
     card.lostAfter = fields["lost-after"].flatMap(decode.duration)
     card.urgentPerHour = fields["urgent-per-hour"].flatMap(decode.integer)
-    card.appearsBeforePickup = fields["appears-before-pickup"].flatMap(decode.duration)
+    card.from = fields["from"].flatMap(opening)
     card.relevanceScore = fields["relevance-score"].flatMap(decode.number)
     card.relevance = fields["relevance"].map(relevance) ?? [:]
     card.wantsPushToken = fields["input-push-token"].flatMap(decode.flag) ?? false
     card.pushChannel = fields["input-push-channel"].flatMap(templates.text)
     card.alerts = fields["alerts"].map(alerts) ?? [:]
     decodeBroadcast(fields, into: &card)
+    // Without its own token a started card could only be updated through a channel.
+    if fields["input-push-token"] == nil {
+      card.wantsPushToken = card.broadcast == nil && card.pushChannel == nil
+    }
     return diagnostics.problems.count == before && type != nil ? card : nil
   }
 
@@ -117,40 +125,44 @@ struct CardDecoder {
     }
   }
 
-  /// Decodes the events that end a card, alone or each with how long the card stays.
-  private func decodeEnds(_ field: Field, into card: inout LiveActivity) {
-    guard case .mapping(let pairs) = field.node.kind,
-      case .ends(let longest, let why) = field.key.form
-    else {
-      card.end = events(field)
+  /// Decodes how long content stays fresh, by state or in all states.
+  private func decodeStaleAfter(_ field: Field, into card: inout LiveActivity) {
+    guard case .durationByState(let example, let limit) = field.key.form else { return }
+    func duration(_ node: YAMLNode, _ title: String) -> Duration? {
+      decode.time(node, for: title, such: example, limit: limit)
+    }
+    guard case .mapping(let pairs) = field.node.kind else {
+      card.staleAfter = duration(field.node, field.name)
       return
     }
-    if pairs.isEmpty {
-      diagnostics.report(
-        field.node.location, "\(field.name) is an empty map", expected: "at least one event")
+    for pair in pairs {
+      let value = duration(pair.value, "\(field.name).\(shortened(pair.key))")
+      if pair.key == "default" {
+        card.staleAfter = value
+      } else if vocabulary.isComplete, !vocabulary.active.contains(pair.key) {
+        diagnostics.report(
+          pair.keyLocation, "\(field.name) names \(quoted(pair.key)), which is not an active state",
+          expected: "default, or one of \(vocabulary.active.joined(separator: ", "))",
+          word: pair.key, among: ["default"] + vocabulary.active)
+      } else {
+        card.staleAfterByState[pair.key] = value
+      }
     }
-    card.dismissals = byEvent(field, expected: "duration") {
-      decode.time($0, for: $1, such: "15m or 0s", limit: (longest, why), allowsZero: true)
-    }
-    card.end = pairs.map(\.key)
+  }
+
+  private func opening(_ field: Field) -> CardOpening? {
+    if let opening = field.node.string.flatMap({ CardOpening(text: $0) }) { return opening }
+    diagnostics.reportType(
+      of: field.node, for: field.name,
+      expected: "a time of the ride with an offset, such as pickup_at - 45m or attributes.gate_at")
+    return nil
   }
 
   /// Decodes a map whose keys are events.
   private func byEvent<Value>(
     _ field: Field, expected: String, _ value: (YAMLNode, _ path: String) -> Value?
   ) -> [String: Value] {
-    guard case .mapping(let pairs) = field.node.kind else {
-      diagnostics.reportType(
-        of: field.node, for: field.name, expected: "a map of event to \(expected)")
-      return [:]
-    }
-    var values: [String: Value] = [:]
-    for pair in pairs {
-      let event = LocatedWord(text: pair.key, location: pair.keyLocation)
-      _ = vocabulary.events([event], of: field.name, diagnostics: diagnostics)
-      values[pair.key] = value(pair.value, "\(field.name).\(shortened(pair.key))")
-    }
-    return values
+    vocabulary.byEvent(field, expected: expected, diagnostics: diagnostics, value)
   }
 
   private func decodeBroadcast(_ fields: Fields, into card: inout LiveActivity) {

@@ -41,6 +41,32 @@ struct CardFieldDecoder {
     return members
   }
 
+  /// Reads what one field of `content-state` shows in its place, as the field's type.
+  ///
+  /// - Parameters:
+  ///   - field: the field of `content-state`.
+  ///   - states: the values of type `state`; nil if they are not known.
+  mutating func replacement(
+    _ node: YAMLNode, of field: CardField, _ title: String, states: Set<String>?
+  ) -> PayloadTemplate? {
+    let value =
+      if case .mapping = node.kind, field.type == .string {
+        templates.localizedText(node, for: title).map { PayloadTemplate.visible($0) }
+      } else {
+        templates.value(node, of: title)
+      }
+    guard let value else { return nil }
+    if value == .literal(.null), !field.isOptional {
+      diagnostics.report(
+        node.location, "\(title) is null, and the field is not optional",
+        expected: "a value of the type \(field.type.word)")
+    }
+    if states != nil || field.type != .state {
+      check(value, field.type, title, at: node.location, states: states ?? [])
+    }
+    return .field(value, field)
+  }
+
   private mutating func value(
     _ node: YAMLNode, _ path: [String], _ title: String
   ) -> PayloadTemplate? {
@@ -68,7 +94,9 @@ struct CardFieldDecoder {
   ) -> PayloadTemplate? {
     let fields = Fields(node, as: KeyTable.cardField, of: title, diagnostics: diagnostics)
     guard let fields, let content = fields["value"] else { return nil }
-    let type = fields["type"].flatMap { decode.choice($0, of: DeclaredType.self) }
+    let type = fields["type"].flatMap {
+      FieldTypeDecoder(diagnostics: diagnostics).type($0.node, $0.name)
+    }
     let isOptional = fields["optional"].flatMap(decode.flag) ?? false
     let since = fields["since"].flatMap(decode.integer)
     let value = self.content(content.node, type, path, title)
@@ -78,7 +106,7 @@ struct CardFieldDecoder {
     switch (type, value) {
     // The template determines members and elements.
     case (nil, _), (.object, .object), (.list, .array): break
-    case (let type?, _): field.type = type.type
+    case (let type?, _): field.type = type
     }
     field.isOptional = field.isOptional || isOptional
     field.since = since
@@ -86,7 +114,7 @@ struct CardFieldDecoder {
   }
 
   private mutating func content(
-    _ node: YAMLNode, _ type: DeclaredType?, _ path: [String], _ title: String
+    _ node: YAMLNode, _ type: FieldType?, _ path: [String], _ title: String
   ) -> PayloadTemplate? {
     guard case .mapping(let pairs) = node.kind else { return plain(node, path, title) }
     if type == .string {
@@ -96,36 +124,39 @@ struct CardFieldDecoder {
   }
 
   /// Reports a value that can never be of the declared type.
-  private func check(
-    _ value: PayloadTemplate, _ declared: DeclaredType, _ title: String,
-    at location: SourceLocation
+  ///
+  /// - Parameter states: the values of type `state`.
+  func check(
+    _ value: PayloadTemplate, _ type: FieldType, _ title: String, at location: SourceLocation,
+    states: Set<String> = []
   ) {
-    let type = declared.type
-    let expected = "a value of the type \(declared.rawValue), or another type"
+    let expected = "a value of the type \(type.word), or another type"
     func report(_ found: String) { diagnostics.report(location, found, expected: expected) }
     switch value {
     case .field: return
     case .visible:
-      if declared != .string { report("\(title) is a text, its type is \(declared.rawValue)") }
+      if type != .string { report("\(title) is a text, its type is \(type.word)") }
+    case .array where type.hasElements:
+      report("\(title) is a list that states its elements, and its type states theirs, too")
     case .object, .array:
       if !type.canHold(value.cardField.type) {
         report(
-          "\(title) is \(value.isList ? "a list" : "a mapping"), its type is \(declared.rawValue)")
+          "\(title) is \(value.isList ? "a list" : "a mapping"), its type is \(type.word)")
       }
     case .literal(let constant):
-      if constant != .null, type.converted(constant) == nil {
-        report("\(title) is \(constant.described), its type is \(declared.rawValue)")
+      if constant != .null, type.converted(constant, states: states) == nil {
+        report("\(title) is \(constant.described), its type is \(type.word)")
       }
     case .value(let text):
       let (inferred, isCertain) = text.inferred
       if let literal = text.literalText {
-        check(.literal(.string(literal)), declared, title, at: location)
+        check(.literal(.string(literal)), type, title, at: location, states: states)
       } else if isCertain, !type.canHold(inferred) {
-        report("\(title) is always of the type \(inferred.word), its type is \(declared.rawValue)")
+        report("\(title) is always of the type \(inferred.word), its type is \(type.word)")
       } else if let constant = text.solePlaceholder?.finalDefaults.first(where: {
-        type.converted($0) == nil
+        type.converted($0, states: states) == nil
       }) {
-        report("the default of \(title) is \(constant.described), its type is \(declared.rawValue)")
+        report("the default of \(title) is \(constant.described), its type is \(type.word)")
       }
     }
   }
@@ -148,6 +179,11 @@ enum DeclaredType: String, CaseIterable {
     case .object: .object(nil)
     }
   }
+}
+
+extension FieldType {
+  /// Whether it is a list that states its elements.
+  fileprivate var hasElements: Bool { if case .list(.some) = self { true } else { false } }
 }
 
 extension PayloadTemplate {

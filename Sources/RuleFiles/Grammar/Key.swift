@@ -102,8 +102,15 @@ indirect enum ValueForm: Sendable {
   /// A share such as `10%`.
   case percentage
   case missed
-  /// An event or a list of events, or a map of event to a duration, which may be zero.
-  case ends(longest: Duration, why: String)
+  /// An event or a list of events, or a map of event to a duration, which may be zero, or to such a
+  /// mapping.
+  case ends(MappingForm, longest: Duration, why: String)
+  /// A duration, or a map of state to duration with `default`.
+  case durationByState(such: String, limit: (longest: Duration, why: String))
+  /// A time of the ride, and an offset.
+  case opening
+  /// The type of a card's field.
+  case fieldType
   /// A map of event to number.
   case numberByEvent
   case typeName

@@ -10,7 +10,7 @@ extension KeyTable {
         "The value; with `type: string` it may be a map of locale to text, except with `broadcast`.",
         required: "value: \"{{ride.attributes.eta_epoch}}\""),
       Key(
-        "type", .choice(DeclaredType.allCases.map(\.rawValue)),
+        "type", .fieldType,
         "The type of the app's property; a value that can't be converted exactly is not sent."),
       Key("optional", .flag, "Without a value the field is null; the app's property is optional."),
       Key(
@@ -18,6 +18,34 @@ extension KeyTable {
         "The version of the contract that added the field; above 1 the app's property is optional."
       ),
     ])
+
+  /// A field of a list's elements.
+  static let elementField = MappingForm(
+    subject: "a field of an element",
+    keys: [
+      Key("type", .fieldType, "The type.", required: "type: string, or another type"),
+      Key("optional", .flag, "Whether it may be null."),
+    ])
+
+  static let end = MappingForm(
+    subject: "an end",
+    keys: [
+      Key(
+        "dismiss", .delay(such: "15m or 0s"),
+        "How long the card stays on the screen, at most 4h; `0s` not at all."),
+      Key("content", .payload(), "Fields of `content-state` that the ended card shows otherwise."),
+    ])
+
+  /// Keys of the first edition, each with what it is now.
+  static func former(_ pairs: [YAMLNode.Pair]) -> [String: String] {
+    var hints = [
+      "also-with-card": "with-card: send in its place", "unless-card": "with-card: skip in its place",
+    ]
+    for pair in pairs where pair.key == "appears-before-pickup" {
+      hints[pair.key] = "from: pickup_at - \(pair.value.string ?? "30m") in its place"
+    }
+    return hints
+  }
 
   static let liveActivity: MappingForm = {
     func duration(_ longest: Duration? = nil, _ why: String = "") -> ValueForm {
@@ -42,12 +70,15 @@ extension KeyTable {
         Key(
           "end",
           .ends(
-            longest: LiveActivity.dismissalLimit, why: "iOS removes an ended card after four hours"),
+            end, longest: LiveActivity.dismissalLimit, why: "iOS removes an ended card after four hours"),
           "Events that end a card, in addition to the final states; as a map also how long each "
-            + "leaves it on the screen, `0s` not at all."),
+            + "leaves it on the screen, `0s` not at all, and what it shows then."),
         Key(
-          "stale-after", duration(LiveActivity.ageLimit, eightHours),
-          "How long content stays fresh; without it, 15 minutes."),
+          "stale-after",
+          .durationByState(
+            such: "2m, or { default: 5m, ride_started: 20m }",
+            limit: (LiveActivity.ageLimit, eightHours)),
+          "How long content stays fresh, also by state; without it, 15 minutes."),
         Key(
           "dismiss-after",
           duration(LiveActivity.dismissalLimit, "iOS removes an ended card after four hours"),
@@ -67,9 +98,9 @@ extension KeyTable {
           "A card is ended if its ride has no event for this time; without it, 7h45m, or 1d with "
             + "`broadcast`."),
         Key(
-          "appears-before-pickup", duration(),
-          "The app schedules its card to appear this long before `pickup_at` (iOS 26): until then it "
-            + "is not refreshed.", excludedBy: ["broadcast"],
+          "from", .opening,
+          "Before this time no card is started, and one that the app has scheduled (iOS 26) is neither "
+            + "refreshed nor outdated.", excludedBy: ["broadcast"],
           otherwise: "the rule without it: apps subscribe to a broadcast card when it appears"),
         Key(
           "relevance-score", .number(nil, expected: "a number such as 75"),
@@ -78,7 +109,8 @@ extension KeyTable {
           "relevance", .numberByEvent,
           "`relevance-score` from an event on, until another event that is named here."),
         Key(
-          "input-push-token", .flag, "A started card reports an update token (iOS 18).",
+          "input-push-token", .flag,
+          "A started card reports an update token (iOS 18); true without it, unless it has a channel.",
           excludedBy: ["broadcast"], otherwise: noStart),
         Key(
           "input-push-channel", .text(expected: "a channel ID"),

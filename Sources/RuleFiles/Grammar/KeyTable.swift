@@ -144,15 +144,11 @@ enum KeyTable {
           nextTo: notifications,
           otherwise: "urgent within live-activity: its events are sent at 10, everything else at 5"),
         Key(
-          "also-with-card", .flag, "Sends the alert even if a card shows one for the event.",
+          "with-card", .choice(WithCard.allCases.map(\.rawValue)),
+          "On a phone with a card of the ride: `send` sends the alert, `skip` does not; without it, the "
+            + "card's own alert for the event takes its place.",
           nextTo: ["alert"],
-          otherwise: "it next to alert: it sends the alert even if a card shows one for the event"),
-        Key(
-          "unless-card", .flag, "Sends nothing to a phone that shows a card of the ride.",
-          nextTo: ["alert"], excludedBy: ["also-with-card"],
-          otherwise:
-            "it in an alert without also-with-card: it leaves phones with a card to the card"
-        ),
+          otherwise: "it next to alert: it decides about a phone that shows a card of the ride"),
         Key(
           "unless-contact-within", .duration(such: "5m or 90s"),
           "Sends nothing to phones that made contact within this time.", nextTo: notifications,

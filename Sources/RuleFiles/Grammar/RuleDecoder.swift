@@ -32,7 +32,9 @@ struct RuleDecoder {
       return Draft()
     }
     let fields = Fields(
-      node, as: KeyTable.rule, elsewhere: KeyTable.alert.each(belongs: "it within alert"),
+      node, as: KeyTable.rule,
+      elsewhere: KeyTable.alert.each(belongs: "it within alert")
+        .merging(KeyTable.former(node.pairs)) { $1 },
       diagnostics: diagnostics)
     guard let fields else { return Draft() }
     reportReserved(fields)
@@ -50,8 +52,7 @@ struct RuleDecoder {
     let data = fields["data"].map(templates.payload) ?? [:]
     let expires = self.expires(fields, action)
     let collapse = fields["collapse"].flatMap(self.collapse)
-    let isSentWithCard = fields["also-with-card"].flatMap(decode.flag) ?? false
-    let yieldsToCard = yieldsToCard(fields, isSentWithCard)
+    let withCard = fields["with-card"].map { decode.choice($0, of: WithCard.self) }
     let contact = fields["unless-contact-within"].flatMap(decode.duration)
     let condition = ConditionDecoder(diagnostics: diagnostics).condition(fields)
     reportPhone(in: condition, fields)
@@ -65,15 +66,15 @@ struct RuleDecoder {
     }
     var rule = Rule(
       name: name.text, app: App(rawValue: app.text), when: when, what: what, data: data,
-      expires: expires, collapse: collapse, isSentWithCard: isSentWithCard,
-      unlessContactWithin: contact, source: "\(diagnostics.file):\(node.location.line)")
+      expires: expires, collapse: collapse, unlessContactWithin: contact,
+      source: "\(diagnostics.file):\(node.location.line)")
     rule.condition = condition
     rule.wait = wait
     rule.escalation = escalation
     checkEscalation(of: rule, fields["escalate"])
     rule.otherApps = apps.dropFirst().map { App(rawValue: $0.text) }
     rule.limits = limits
-    rule.yieldsToCard = yieldsToCard
+    rule.withCard = withCard ?? nil
     return Draft(name: name, rule: rule, locations: locations)
   }
 
@@ -91,14 +92,6 @@ struct RuleDecoder {
     diagnostics.report(
       apps[1].location, "a second app of a live-activity rule",
       expected: "one app: write a rule for the cards of \(apps[1].text)")
-  }
-
-  private func yieldsToCard(_ fields: Fields, _ isSentWithCard: Bool) -> Bool {
-    guard let field = fields["unless-card"] else { return false }
-    if isSentWithCard {
-      fields.reportMisplaced(field, "in a rule with \(quoted("also-with-card"))")
-    }
-    return decode.flag(field) ?? false
   }
 
   private func reportReserved(_ fields: Fields) {

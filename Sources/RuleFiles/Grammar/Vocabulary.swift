@@ -39,6 +39,27 @@ struct Vocabulary {
     return words.map(\.text)
   }
 
+  /// Decodes a map whose keys are events.
+  ///
+  /// - Parameter expected: what each event has, for messages.
+  func byEvent<Value>(
+    _ field: Field, expected: String, diagnostics: Diagnostics,
+    _ value: (YAMLNode, _ path: String) -> Value?
+  ) -> [String: Value] {
+    guard case .mapping(let pairs) = field.node.kind else {
+      diagnostics.reportType(
+        of: field.node, for: field.name, expected: "a map of event to \(expected)")
+      return [:]
+    }
+    var values: [String: Value] = [:]
+    for pair in pairs {
+      let event = LocatedWord(text: pair.key, location: pair.keyLocation)
+      _ = events([event], of: field.name, diagnostics: diagnostics)
+      values[pair.key] = value(pair.value, "\(field.name).\(shortened(pair.key))")
+    }
+    return values
+  }
+
   /// Returns the word as the name of an event that a rule may emit; reports any other.
   ///
   /// The event of a state comes with the state, and `ride_updated` with a change of the row: neither

@@ -60,6 +60,9 @@ extension YAMLNode {
     return text
   }
 
+  /// The pairs of a mapping; empty for any other node.
+  var pairs: [Pair] { if case .mapping(let pairs) = kind { pairs } else { [] } }
+
   /// The number, if the node is a whole one.
   var integer: Int64? {
     guard case .scalar(let scalar) = kind, case .integer(let number) = scalar.value else {

@@ -134,6 +134,7 @@ struct InventedValues {
     switch type {
     case .string, .unknown: .string(Self.words(name))
     case .state: .string(states.min() ?? Self.words(name))
+    case .words(let words): .string(words.first ?? "")
     case .int: .integer(3)
     case .double: .number(14.2)
     case .bool: .bool(true)

@@ -102,7 +102,7 @@ package struct RuleCoverage: Sendable {
     case .notSent(let reason):
       notSent.covered.insert(name)
       if reason?.code == .engine(.conditionFalse) { branches.covered.insert("\(name): false") }
-      if reason?.code == .engine(.coveredByCard) { branches.covered.insert("\(name): true") }
+      if [.engine(.coveredByCard), .engine(.cardThere)].contains(reason?.code) { branches.covered.insert("\(name): true") }
     case .waits: break
     case .sent(let push):
       fired.covered.insert(name)

@@ -82,7 +82,7 @@ struct BookMaker {
     if chance.percent(20), rule.app != .driver { rule.otherApps = [.driver] }
     for key in ["a", "b"] where chance.percent(40) { rule.data[key] = .value(text()) }
     rule.collapse = chance.percent(40) ? text() : nil
-    rule.isSentWithCard = chance.percent(20)
+    rule.withCard = chance.pick(nil, nil, nil, .send, .skip)
     return rule
   }
 
@@ -123,7 +123,9 @@ struct BookMaker {
     let value = PayloadTemplate.value(text())
     if chance.percent(80) { return value }
     let type: FieldType = chance.pick(
-      .string, .int, .double, .bool, .dateEpoch, .list(nil), .object(nil), .unknown)
+      .string, .int, .double, .bool, .dateEpoch, .list(nil), .object(nil), .unknown,
+      .words(["a", "b"]), .list(.string),
+      .list(.object(["a": CardField(.string), "b": CardField(.int, isOptional: true)])))
     let field = CardField(type, isOptional: chance.percent(50))
     return chance.percent(20)
       ? .field(.array([.visible(localized()), value]), field) : .field(value, field)
@@ -141,7 +143,17 @@ struct BookMaker {
     for event in names() where chance.percent(30) {
       life.relevance[event] = chance.pick(0, 0.5, -1e308, 75)
     }
-    life.appearsBeforePickup = chance.percent(10) ? duration(upTo: 86_400) : nil
+    if chance.percent(15) {
+      let time: RideTime = chance.pick(.pickupAt, .attribute(["at"]))
+      let offset = duration(upTo: 86_400)
+      life.from = CardOpening(time, offset: chance.percent(80) ? .zero - offset : offset)
+    }
+    for event in life.end where chance.percent(20) {
+      life.endContents[event] = ["s": .value(text())]
+    }
+    for state in RideMaker.states where chance.percent(15) {
+      life.staleAfterByState[state] = duration(upTo: LiveActivity.ageLimit.components.seconds)
+    }
     life.urgent = names()
     for event in names() + names() where chance.percent(80) {
       var alert = CardAlert()

@@ -67,10 +67,13 @@ enum RuleBytes {
           content-state:
             s: "{{ride.state}}"
             eta: { value: "{{ride.attributes.eta}}", type: date-epoch, optional: true, since: 2 }
+            car: { value: "{{ride.attributes.car}}", type: [van, taxi] }
+            legs: { value: "{{ride.attributes.legs}}", type: [{ at: date-epoch, to: string }] }
             stops: [{ name: { value: { en: x, de: "{{ride.id}}" }, type: string } }, [1, 2]]
           start: told
-          end: done
-          stale-after: 2m
+          end: { done: { dismiss: 10m, content: { car: van } } }
+          from: pickup_at - 45m
+          stale-after: { default: 2m, ride_started: 20m }
           dismiss-after: 10m
           min-interval: 15s
           urgent: [ride_started]

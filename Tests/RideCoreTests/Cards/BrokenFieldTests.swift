@@ -42,6 +42,8 @@ import Testing
       #expect(stage.wire.first?.status == (startsByPush ? "driver_assigned" : "requested"))
       let rows = stage.ledger.values.map { "\($0.status.rawValue): \($0.reason?.text ?? "")" }
       #expect(rows.contains("accepted: sent as null: \(reason)"), "\(rows)")
+      let codes = stage.ledger.values.filter { $0.status == .accepted }.map { $0.reason?.code.word }
+      #expect(codes.contains("card_field_dropped"))
     }
   }
 
@@ -73,7 +75,7 @@ import Testing
     #expect(aps.value(at: ["attributes", "doors"]) == .null)
     #expect(aps.value(at: ["content-state", "car"]) == .null)
     let reason = try #require(stage.ledger.values.first?.reason)
-    #expect(reason.code == .engine(.cardType))
+    #expect(reason.code == .engine(.cardFieldDropped))
     #expect(
       reason.text
         == #"sent as null: content-state.car.doors is the string "many", the card's type is int; "#

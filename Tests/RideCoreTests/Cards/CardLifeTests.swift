@@ -143,7 +143,7 @@ import Testing
   /// A card of a ride at noon tomorrow, which appears half an hour before.
   private func scheduled() -> CardStage {
     var stage = CardStage()
-    stage.life.appearsBeforePickup = .seconds(1800)
+    stage.life.from = CardOpening(.pickupAt, offset: .seconds(-1800))
     stage.ride.pickupAt = Sample.now + .seconds(86_400)
     stage.register()
     return stage

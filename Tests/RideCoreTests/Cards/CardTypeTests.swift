@@ -33,6 +33,8 @@ import Testing
     (.dateEpoch, #""2025-11-21""#, nil), (.dateEpoch, "true", nil),
     (.list(nil), "[1]", "[1]"), (.list(nil), "{}", nil), (.list(nil), #""a""#, nil),
     (.object(nil), #"{"a":1}"#, #"{"a":1}"#), (.object(nil), "[]", nil),
+    (.words(["van", "taxi"]), #""taxi""#, #""taxi""#), (.words(["van"]), #""bus""#, nil),
+    (.words(["van"]), "1", nil),
     (.unknown, "true", "true"), (.unknown, #"{"a":[1]}"#, #"{"a":[1]}"#),
   ]
 
@@ -43,6 +45,39 @@ import Testing
     let states: Set = ["driver_arrived"]
     let converted = type.converted(json, states: states)
     #expect(converted.map { String(decoding: $0.json, as: UTF8.self) } == sent)
+  }
+
+  private static let stops = FieldType.list(
+    .object(["address": CardField(.string), "eta": CardField(.dateEpoch, isOptional: true)]))
+
+  /// Values of a typed list, what is sent, and otherwise why nothing is.
+  private static let lists: [(String, sent: String?, reason: String?)] = [
+    ("[]", "[]", nil),
+    (
+      #"[{"address": "a", "eta": "2025-11-21T08:00:00Z", "secret": 1}]"#,
+      #"[{"address":"a","eta":1763712000}]"#, nil
+    ),
+    (#"[{"address": 5}]"#, #"[{"address":"5","eta":null}]"#, nil),
+    (
+      #"[{"address": "a"}, {}]"#, nil,
+      "content-state.eta[1].address is null, the card's type is string"
+    ),
+    (
+      #"[{"address": "a", "eta": "soon"}]"#, nil,
+      #"content-state.eta[0].eta is the string "soon", the card's type is date-epoch"#
+    ),
+    (#"["a"]"#, nil, #"content-state.eta[0] is the string "a", the card's type is object"#),
+  ]
+
+  @Test(arguments: lists.indices)
+  func `R127: the elements of a typed list are converted, or the field is not sent`(index: Int) {
+    let (value, sent, reason) = Self.lists[index]
+    var stage = stage(Self.stops, value)
+    stage.register()
+    stage.run()
+    let eta = stage.wire.first?.aps.value(at: ["content-state", "eta"])
+    #expect(eta.map { String(decoding: $0.json, as: UTF8.self) } == sent)
+    if let reason { #expect(stage.reasons.contains("suppressed: \(reason)"), "\(stage.reasons)") }
   }
 
   private static func value(

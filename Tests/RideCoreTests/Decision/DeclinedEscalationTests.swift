@@ -199,7 +199,7 @@ import Testing
     let row = Self.table[index]
     var stage = CardStage()
     var rule = Sample.rule(body: "{{ride.state}}")
-    rule.yieldsToCard = row.yields
+    rule.withCard = row.yields ? .skip : nil
     rule.escalation = Escalation(unlessSeenWithin: .seconds(6), emit: "eta_changed")
     stage.others = [rule]
     stage.register()
@@ -212,13 +212,13 @@ import Testing
     #expect(stage.memo.waiting.isEmpty)
   }
 
-  @Test func `a card that has nothing new to show covers an alert at once`() {
+  @Test func `an alert is skipped at once next to a card that has nothing new to show`() {
     var stage = CardStage()
     stage.life.alerts = [:]
     stage.register()
     stage.run(for: .seconds(20))
     var rule = Sample.rule("nearby", on: ["eta_changed"], body: "{{ride.state}}")
-    rule.yieldsToCard = true
+    rule.withCard = .skip
     rule.escalation = Escalation(unlessSeenWithin: .seconds(6), emit: "ride_updated")
     stage.others = [rule]
     stage.emit("eta_changed")
@@ -227,6 +227,6 @@ import Testing
     stage.run(for: .seconds(60))
     #expect(
       stage.ledger.values.filter { $0.rule == "nearby" }.map(\.reason?.text)
-        == ["covered by the card"])
+        == ["the phone shows a card of the ride"])
   }
 }

@@ -122,6 +122,21 @@ import Testing
     }
   }
 
+  @Test func `R128: a call or a talk without an expiration is never stored`() throws {
+    for type in PushType.allCases {
+      let payload = Self.types.first { $0.0 == type }?.3 ?? ""
+      var push = try push(payload, type)
+      push.expiration = nil
+      let planned = try #require(decision([event(push)]).pushes.first)
+      let isStored = type != .voip && type != .pushtotalk
+      #expect((planned.headers.expiration == .neverStore) == !isStored, "\(type)")
+      #expect(planned.request.validUntil == Sample.now + .seconds(isStored ? 86_400 : 30))
+      push.expiration = 1_800_000_600
+      let stated = try #require(decision([event(push)]).pushes.first)
+      #expect(stated.headers.expiration == .at(Timestamp(epochSeconds: 1_800_000_600)))
+    }
+  }
+
   /// What Apple would refuse: the type, priority and payload, and a part of the reason.
   private static let problems: [(PushType, PushPriority, String, String)] = [
     (

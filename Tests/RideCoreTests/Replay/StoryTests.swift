@@ -63,12 +63,12 @@ import Testing
     #expect(update.texts.first?.shown.fields.first?.value == "driver_arrived")
   }
 
-  @Test func `An alert with unless-card is left to the start of a card, or sent if that fails`()
+  @Test func `An alert that is skipped on a phone with a card is left to the start of a card, or sent if that fails`()
     throws
   {
     var rule = try arrived()
     rule.when = .on(["requested"])
-    rule.yieldsToCard = true
+    rule.withCard = .skip
     let configuration = Sample.book([rule, try card()])
     var scenario = try InventedRide(for: configuration.rules, at: start).scenario(of: "requested")
     func alerts() -> [LedgerEntry.Status] {
@@ -85,7 +85,7 @@ import Testing
   @Test func `What a card shows in place of an alert is remembered`() throws {
     var rule = try arrived()
     rule.when = .on(["ride_updated"])
-    rule.yieldsToCard = true
+    rule.withCard = .skip
     rule.condition = try Condition(
       "last == null || math.abs(ride.attributes.eta - last.eta) > 180", remembering: [["eta"]])
     let configuration = Sample.book([rule, try card()])
@@ -98,7 +98,7 @@ import Testing
     }
     let story = Story(scenario, by: configuration, until: start + .seconds(400))
     let covered = story.moments.flatMap(\.rows).filter { $0.entry.rule == "arrived" }
-    #expect(covered.map(\.entry.reason) == [.coveredByCard, .coveredByCard])
+    #expect(covered.map(\.entry.reason) == [.skippedForCard, .skippedForCard])
     #expect(covered.map(\.entry.event.at) == [100, 300].map { start + .seconds($0) })
   }
 

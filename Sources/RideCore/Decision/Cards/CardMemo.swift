@@ -105,7 +105,7 @@ package struct CardMemo: Hashable, Sendable {
   static func suffix(of card: Card) -> String { String(card.token.suffix(8)) }
 }
 
-/// The state of a start by push: at most one for each ride and phone, whatever happens.
+/// The state of a start by push: a phone gets another one only once the card has ended.
 package struct StartMemo: Hashable, Sendable {
   package var entry: LedgerEntry
   /// The owner of the phone.
@@ -126,6 +126,8 @@ package struct CardStep: Hashable, Sendable {
   var alert: RideEvent?
   var priority: PushPriority
   package var timestamp: Int64
+  /// The starts by push that the ended card may come from, by `StartToken.id`: each may go again.
+  var endedStarts: [Int64] = []
   /// The card once APNs has accepted or rejected the push: nothing of it is left to deliver.
   var settled: CardStateMachine
 
@@ -139,6 +141,7 @@ package struct Cover: Hashable, Sendable {
   var cards: [CardTarget]
   /// `StartToken.id` of the pushes that start a card on its phone.
   var starts: [Int64] = []
-  /// Whether any accepted push to one of the cards takes its place, with or without its alert.
-  var yieldsToCard = false
+  /// `with-card: skip`: whether any accepted push to one of the cards takes its place, with or without
+  /// its alert.
+  var isSkipped = false
 }

@@ -191,10 +191,16 @@ struct CardStateMachine: Hashable, Sendable {
   private var coalescedUntil: Timestamp { memo.sentAt.map { $0 + life.minInterval } ?? now }
 
   private var refreshAt: Timestamp? {
-    guard !memo.isRefused, let staleAt = memo.staleAt else { return nil }
+    guard !memo.isRefused, var staleAt = memo.staleAt else { return nil }
     // It appears later than its last push assumed, and would be stale then.
     if memo.since > now, staleAt <= memo.since { return coalescedUntil }
-    return max(life.refresh(before: staleAt), memo.since)
+    guard !life.staleAfterByState.isEmpty, let sentAt = memo.sentAt else {
+      return max(life.refresh(before: staleAt), memo.since)
+    }
+    // Sent in another state, it may be outdated sooner than its stale date has it.
+    let shown = max(sentAt, memo.since)
+    staleAt = min(staleAt, life.stale(from: shown))
+    return max(staleAt - max(.zero, min(life.freshness, staleAt - shown)) / 4, memo.since)
   }
 
   private var refreshEvent: RideEvent { .refresh(at: now) }

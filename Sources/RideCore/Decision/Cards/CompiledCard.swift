@@ -10,13 +10,17 @@ struct RenderedCard {
   /// Why optional fields of it are null although they have a value.
   private(set) var broken: [RenderingError] = []
 
-  init(_ rule: CardRule, in context: TemplateContext?, locale: String? = nil) {
+  /// - Parameter content: What is rendered; the card's own content unless it is stated.
+  init(
+    _ rule: CardRule, _ content: CompiledPayload? = nil, in context: TemplateContext?,
+    locale: String? = nil
+  ) {
     guard let context else {
       (state, shown, problem) = (nil, nil, nil)
       return
     }
     do throws(RenderingError) {
-      let state = try rule.compiled.contentState.render(
+      let state = try (content ?? rule.compiled.contentState).render(
         in: context, locale: locale, broken: &broken)
       if let problem = rule.compiled.sizeProblem(of: state, in: context, locale) {
         (self.state, shown, self.problem) = (nil, nil, problem)
@@ -34,6 +38,8 @@ struct RenderedCard {
 /// The prepared parts of a card's payload: what all pushes share is encoded once, at load.
 struct CompiledCard: Sendable {
   let contentState: CompiledPayload
+  /// The content of cards that these events and states have ended, if `end` changes it.
+  let endContents: [String: CompiledPayload]
   let attributes: CompiledPayload
   /// False for a broadcast card: nothing is started, and attributes go with a start only.
   private let sendsAttributes: Bool
@@ -51,6 +57,11 @@ struct CompiledCard: Sendable {
     contentState = CompiledPayload(
       fields: life.contentState, path: "content-state", states: states,
       defaultLocale: defaultLocale)
+    endContents = life.endContents.mapValues { changes in
+      CompiledPayload(
+        fields: life.contentState.merging(changes) { $1 }, path: "content-state", states: states,
+        defaultLocale: defaultLocale)
+    }
     attributes = CompiledPayload(
       fields: life.attributes, path: "attributes", states: states, defaultLocale: defaultLocale)
     sendsAttributes = life.broadcast == nil
@@ -66,7 +77,7 @@ struct CompiledCard: Sendable {
 
   /// Whether a push about an event has times in some zone.
   func showsTimes(_ event: String) -> Bool {
-    contentState.showsTimes || attributes.showsTimes || alerts[event]?.showsTimes == true
+    contentState.showsTimes || endContents[event]?.showsTimes == true || attributes.showsTimes || alerts[event]?.showsTimes == true
       || data.contains(where: \.value.showsTimes)
   }
 

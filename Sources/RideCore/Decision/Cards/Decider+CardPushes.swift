@@ -10,6 +10,7 @@ extension Decider {
   ) throws(Planner.Problem) -> PlannedPush {
     let (topic, address) = try address(card.token, rule)
     let isEnd = update.event == .end
+    let rendered = isEnd ? lastContent(rendered, of: rule, machine.memo.endedBy, card) : rendered
     let validUntil = now + rule.validity
     let (priority, acceptedReason) = machine.priority(update, frequent: card.isFrequent)
     let staleAt = isEnd ? nil : machine.staleAt
@@ -46,11 +47,24 @@ extension Decider {
         headers: headers, payload: payload, validUntil: validUntil),
       step: CardStep(
         card: card.target, event: update.event, alert: shownAlert, priority: priority,
-        timestamp: timestamp,
+        timestamp: timestamp, endedStarts: isEnd ? startIDs(of: card) : [],
         settled: machine.settled(
           machine.fingerprint(of: rendered.shown), staleAt: staleAt)),
       acceptedReason: .sent(
         acceptedReason ?? zoneDoubt(rule, entry.event), without: rendered.broken))
+  }
+
+  /// Returns what an ended card shows: the content, with the fields that `end` changes for the cause.
+  ///
+  /// If they can't be rendered, the card ends as it is: an end must leave.
+  private mutating func lastContent(
+    _ rendered: RenderedCard, of rule: CardRule, _ cause: String?, _ card: Card
+  ) -> RenderedCard {
+    guard let cause, let content = rule.compiled.endContents[cause] else { return rendered }
+    let last = RenderedCard(
+      rule, content, in: context(RideEvent.refresh(at: now)),
+      locale: locale(of: card.ownerID, card.installationID, rule))
+    return last.state == nil ? rendered : last
   }
 
   /// Returns the ledger's reason of a push whose times are not in the ride's zone.
@@ -68,7 +82,8 @@ extension Decider {
     let (topic, address) = try address(start.token, rule)
     let life = rule.life
     var aps = life.members(
-      .start, timestamp: now.epochSeconds, staleAt: life.stale(from: now),
+      .start, timestamp: now.epochSeconds,
+      staleAt: life.life(in: context.ride.state).stale(from: now),
       score: life.score(of: entry.event.name, context.ride.state))
     aps.append(("content-state", state))
     aps.append(("attributes-type", JSONValue.string(life.attributesType).json))
@@ -194,9 +209,8 @@ extension LedgerReason {
   fileprivate static func sent(
     _ reason: LedgerReason?, without broken: [RenderingError]
   ) -> LedgerReason? {
-    guard let first = broken.first else { return reason }
+    if broken.isEmpty { return reason }
     let texts = (reason.map { [$0.text] } ?? []) + broken.map { "sent as null: \($0.reason)" }
-    let code = reason?.code ?? first.ledgerReason.code
-    return LedgerReason(code, texts.joined(separator: "; ").brief(bytes: 300))
+    return LedgerReason(.cardFieldDropped, texts.joined(separator: "; ").brief(bytes: 300))
   }
 }

@@ -26,9 +26,7 @@ extension Decider {
         let content = content(rendered, of: rule, for: card.ownerID, card.installationID)
         update(card, of: rule, content, refreshContext)
       }
-      if let event = newEvents.last(where: { rule.life.start.contains($0.name) }) {
-        start(rule, on: event, rendered)
-      }
+      startCards(of: rule, rendered)
     }
     for (target, memo) in decision.view.memo.cards.sorted(by: { $0.key < $1.key })
     where memo.isPending && decision.settlement.memo.cards[target] == nil {
@@ -48,20 +46,24 @@ extension Decider {
     return decision.view.channels.contains { $0.app == app }
       || decision.view.cards.contains { $0.app == app }
       || newEvents.contains { rule.life.start.contains($0.name) }
+      || decision.view.memo.awaitedStarts[rule.name] != nil
   }
 
   mutating func update(
     _ card: Card, of rule: CardRule, _ rendered: RenderedCard, _ refreshContext: TemplateContext?
   ) {
     let isNew = decision.view.memo.cards[card.target] == nil
-    var machine = CardStateMachine(rule.life, card, decision.view.memo.cards[card.target], now: now)
+    var machine = CardStateMachine(
+      rule.life.life(in: decision.view.ride?.state), card, decision.view.memo.cards[card.target],
+      now: now)
     if decision.view.isTakenOver {
       machine.followUnrecordedPushes(until: decision.view.heldUntil ?? now)
     }
     machine.handle(newEvents, isState: configuration.rules.isState)
     let starts = isNew ? self.starts(of: card) : []
     // A card that was started by push is on the screen.
-    if let alert = machine.schedule(appearance(of: rule), isNew: isNew && starts.isEmpty) {
+    let opening = (try? opening(of: rule)) ?? nil
+    if let alert = machine.schedule(opening, isNew: isNew && starts.isEmpty) {
       close(
         alert, .suppressed, LedgerReason(.cardPending, "the card has not appeared yet"), rule, card)
     }
@@ -91,6 +93,7 @@ extension Decider {
         entry(of: card.target, machine.memo, rule, card), .expired,
         LedgerReason(.cardTooOld, "a card stays at most 12 hours"))
       decision.settlement.invalidations.append(.ofCard(card.target, since: nil, reason: "expired"))
+      for id in startIDs(of: card) { decision.settlement.memo.starts[id] = nil }
       return
     }
     guard let update = machine.update(shown) else {
@@ -109,19 +112,19 @@ extension Decider {
     }
   }
 
-  /// Returns when the rule's cards of this ride appear, if the app schedules them.
-  private func appearance(of rule: CardRule) -> Timestamp? {
-    guard let lead = rule.life.appearsBeforePickup else { return nil }
-    return decision.view.ride?.pickupAt.map { $0 - lead }
+  /// Returns the starts by push that a card may come from, in the order of their events.
+  private func starts(of card: Card) -> [StartMemo] {
+    startIDs(of: card).compactMap { decision.view.memo.starts[$0] }
+      .sorted { $0.entry.event.id < $1.entry.event.id }
   }
 
-  /// Returns the starts by push that a new card may come from, in the order of their events.
-  private func starts(of card: Card) -> [StartMemo] {
-    decision.view.memo.starts.values.filter {
-      $0.entry.app == card.app && $0.owner == card.ownerID
-        && ($0.installationID ?? card.installationID) == (card.installationID ?? $0.installationID)
-    }
-    .sorted { $0.entry.event.id < $1.entry.event.id }
+  /// Returns the same starts by `StartToken.id`.
+  func startIDs(of card: Card) -> [Int64] {
+    decision.view.memo.starts.filter { _, start in
+      start.entry.app == card.app && start.owner == card.ownerID
+        && (start.installationID ?? card.installationID)
+          == (card.installationID ?? start.installationID)
+    }.keys.sorted()
   }
 
   mutating func scheduleCards(at due: Timestamp?) {
@@ -185,15 +188,18 @@ extension Decider {
     return machine.expiry.map { CardEnd(at: $0.at, reason: $0.reason) }
   }
 
-  /// Returns since when the ride is over for the cards of a rule; nil if it is not.
+  /// Returns since when the ride is over for the cards of a rule; nil if it is not, or if an event of
+  /// `start` came after the end.
   func rideEnd(_ rule: CardRule) -> CardEnd? {
     if let state = decision.view.ride?.state,
       configuration.rules.finalStates.contains(state) || rule.life.end.contains(state)
     {
       return CardEnd(at: newEvents.last { $0.name == state }?.at ?? now, cause: state)
     }
-    return newEvents.last { rule.life.end.contains($0.name) }
-      .map { CardEnd(at: $0.at, cause: $0.name) }
+    guard let index = newEvents.lastIndex(where: { rule.life.end.contains($0.name) }),
+      !newEvents[index...].dropFirst().contains(where: { rule.life.start.contains($0.name) })
+    else { return nil }
+    return CardEnd(at: newEvents[index].at, cause: newEvents[index].name)
   }
 
   mutating func complain(

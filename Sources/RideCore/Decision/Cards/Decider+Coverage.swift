@@ -6,9 +6,9 @@ extension Decider {
   mutating func cards(
     showing event: RideEvent, on phone: Phone, insteadOf rule: CompiledRule
   ) -> [CardTarget] {
-    guard rule.pushType == .alert, !rule.isSentWithCard, !decision.settlement.memo.cards.isEmpty
+    guard rule.pushType == .alert, rule.withCard != .send, !decision.settlement.memo.cards.isEmpty
     else { return [] }
-    if rule.yieldsToCard { return cards(on: phone) }
+    if rule.withCard == .skip { return cards(on: phone) }
     var covering: [CardTarget] = []
     for card in decision.view.cards where isShown(card, on: phone) {
       if hasShown(card.target, event) {
@@ -66,12 +66,14 @@ extension Decider {
     entry.status = .suppressed
     entry.reason = .coveredByCard
     let isShown: Bool
-    if cover.yieldsToCard {
+    if cover.isSkipped {
       // A card that turns out to be gone takes no one's place; one that is sent nothing is there.
       let isTried = decision.pushes.contains { push in
         push.step.map { cover.cards.contains($0.card) } ?? false
       }
       isShown = !isTried && cover.starts.isEmpty
+      // Nothing is sent that would show it.
+      if isShown { entry.reason = .skippedForCard }
     } else {
       isShown = cover.cards.contains { hasShown($0, entry.event) }
     }

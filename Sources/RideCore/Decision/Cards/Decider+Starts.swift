@@ -1,6 +1,6 @@
 // Starts by push. A start that may have left must not go again, whatever its outcome: the card
 // would appear twice. So it is journalled before it is sent, and a journalled start without an
-// outcome is `uncertain`.
+// outcome is `uncertain`. Once the card has ended, a later event starts another one.
 
 import Base
 extension Decider {
@@ -116,7 +116,7 @@ extension Decider {
     _ entry: LedgerEntry, _ token: StartToken, _ rule: CardRule, _ rendered: RenderedCard
   ) {
     if rideEnd(rule) != nil {
-      return close(entry, .suppressed, LedgerReason(.rideOver, "the ride is over already"))
+      return close(entry, .suppressed, .rideOverAlready)
     }
     if let reason = optOut(of: token.ownerID, in: entry.app, from: rule.rule) {
       return block(entry, reason)

@@ -21,6 +21,7 @@ extension Settlement {
       card.follow(step, isRefused: false)
       if step.event == .end {
         invalidations.append(.ofCard(step.card, since: nil, reason: "ended"))
+        for id in step.endedStarts { memo.starts[id] = nil }
       }
     case .rejected:
       entry.status = .rejected
@@ -41,6 +42,8 @@ extension Settlement {
     }
     entries.append(entry)
     memo.cards[step.card] = card
+    // A start that waits for the end of the card before can leave now.
+    if step.event == .end, entry.status == .accepted, !memo.awaitedStarts.isEmpty { return now }
     // A ride whose channel is gone needs another one.
     if verdict.isGone, step.isBroadcast { return now }
     if verdict.phoneGone != nil { return nil }
@@ -118,7 +121,7 @@ struct CardAlertOutcomes {
   func show(_ alert: LedgerEntry, _ cover: Cover) -> Bool {
     cover.starts.contains(where: started.contains)
       || cover.cards.contains {
-        cover.yieldsToCard ? accepted.contains($0) : shown[$0] == alert.event
+        cover.isSkipped ? accepted.contains($0) : shown[$0] == alert.event
       }
   }
 
