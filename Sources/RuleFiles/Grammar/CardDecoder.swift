@@ -179,10 +179,12 @@ struct CardDecoder {
       }
     }
     guard isBroadcast else { return }
-    for field in fields.present(["attributes", "content-state"])
-    where (field.name == "attributes" ? card.attributes : card.contentState).values
-      .contains(where: \.isLocalized)
-    {
+    let shown = [
+      "attributes": Array(card.attributes.values), "content-state": Array(card.contentState.values),
+      "end": card.endContents.values.flatMap(\.values),
+    ]
+    for field in fields.present(Array(shown.keys))
+    where shown[field.name]?.contains(where: \.isLocalized) == true {
       diagnostics.report(
         field.location, "texts in several languages in \(field.name), next to broadcast",
         expected: "one text, or a key of the app's strings: all phones get the same content")

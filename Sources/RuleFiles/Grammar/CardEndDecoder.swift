@@ -68,7 +68,13 @@ struct CardEndDecoder {
           word: pair.key, among: known)
         continue
       }
-      changes[pair.key] = cardFields.replacement(pair.value, of: field, path, states: states)
+      let value = cardFields.replacement(pair.value, of: field, path, states: states)
+      if let placeholder = value?.placeholders.first(where: \.isOfEvent) {
+        diagnostics.report(
+          pair.value.location, "{{\(placeholder.path)}} in \(path)",
+          expected: "the ride's own values: an end may be sent again without its event")
+      }
+      changes[pair.key] = value
     }
     return changes
   }

@@ -35,6 +35,9 @@ import Testing
     stage.emit("eta_changed")
     stage.run()
     #expect(stage.wire.last?.event == "end" && stage.wire.last?.status == "requested")
+    #expect(
+      stage.reasons.contains(
+        "accepted: ended with its content as it was: missing ride.attributes.nothing"))
   }
 
   @Test func `R125: the stale date is that of the ride's state`() {

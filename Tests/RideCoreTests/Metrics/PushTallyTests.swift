@@ -58,11 +58,14 @@ import Testing
     var over = entry(.accepted, "over_budget")
     over.cardEvent = .update
     over.priority = .powerAware
-    let tally = tally([urgent, over, urgent])
+    var dropped = over
+    dropped.reason = LedgerReason(.cardFieldDropped, "sent as null: x")
+    let tally = tally([urgent, over, urgent, dropped])
     #expect(
       Set(tally.cards.map { "\($0.key.event) \($0.key.priority): \($0.value)" })
-        == ["update 10: 2", "update 5: 1"])
+        == ["update 10: 2", "update 5: 2"])
     #expect(tally.overBudget == [.customer: 1])
+    #expect(tally.droppedFields == [.customer: 1])
   }
 
 }

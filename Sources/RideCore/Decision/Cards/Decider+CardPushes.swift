@@ -10,7 +10,8 @@ extension Decider {
   ) throws(Planner.Problem) -> PlannedPush {
     let (topic, address) = try address(card.token, rule)
     let isEnd = update.event == .end
-    let rendered = isEnd ? lastContent(rendered, of: rule, machine.memo.endedBy, card) : rendered
+    let (rendered, problem) =
+      isEnd ? lastContent(rendered, of: rule, machine.memo.endedBy, card) : (rendered, nil)
     let validUntil = now + rule.validity
     let (priority, acceptedReason) = machine.priority(update, frequent: card.isFrequent)
     let staleAt = isEnd ? nil : machine.staleAt
@@ -51,20 +52,22 @@ extension Decider {
         settled: machine.settled(
           machine.fingerprint(of: rendered.shown), staleAt: staleAt)),
       acceptedReason: .sent(
-        acceptedReason ?? zoneDoubt(rule, entry.event), without: rendered.broken))
+        problem ?? acceptedReason ?? zoneDoubt(rule, entry.event), without: rendered.broken))
   }
 
   /// Returns what an ended card shows: the content, with the fields that `end` changes for the cause.
   ///
-  /// If they can't be rendered, the card ends as it is: an end must leave.
+  /// If they can't be rendered, the card ends as it is, with the reason: an end must leave.
   private mutating func lastContent(
     _ rendered: RenderedCard, of rule: CardRule, _ cause: String?, _ card: Card
-  ) -> RenderedCard {
-    guard let cause, let content = rule.compiled.endContents[cause] else { return rendered }
+  ) -> (RenderedCard, LedgerReason?) {
+    guard let cause, let content = rule.compiled.endContents[cause] else { return (rendered, nil) }
     let last = RenderedCard(
       rule, content, in: context(RideEvent.refresh(at: now)),
       locale: locale(of: card.ownerID, card.installationID, rule))
-    return last.state == nil ? rendered : last
+    if last.state != nil { return (last, nil) }
+    let reason = last.problem.map { "ended with its content as it was: \($0.text)" }
+    return (rendered, reason.map { LedgerReason(.cardFieldDropped, $0.brief(bytes: 300)) })
   }
 
   /// Returns the ledger's reason of a push whose times are not in the ride's zone.
