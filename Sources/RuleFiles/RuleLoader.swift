@@ -21,11 +21,11 @@ struct RuleLoader {
     let readable = zip(sorted, diagnostics).compactMap { Self.file($0.bytes, diagnostics: $1) }
     var vocabulary = Vocabulary(isComplete: unread.isEmpty && readable.count == files.count)
     for file in readable { vocabulary.add(file.fields, diagnostics: file.diagnostics) }
-    let defaults = Self.defaults(readable)
+    let (defaults, apps) = Self.defaults(readable)
     texts.defaultLocale = defaults.locale
     let stringProblems = Self.read(strings, into: texts)
     texts.isComplete = texts.isComplete && unread.isEmpty
-    let (rules, contracts) = Self.rules(readable, vocabulary, defaults)
+    let (rules, contracts) = Self.rules(readable, vocabulary, defaults, apps)
     let problems = unread + diagnostics.flatMap(\.problems) + stringProblems
     guard problems.isEmpty else {
       // The tree builder and libyaml may both have reported the same problem.
@@ -87,8 +87,9 @@ struct RuleLoader {
   }
 
   /// Decodes `defaults`, which one file only may have.
-  private static func defaults(_ files: [File]) -> RuleDefaults {
+  private static func defaults(_ files: [File]) -> (RuleDefaults, AppDefaults) {
     var first: String?
+    var apps = AppDefaults()
     var defaults = RuleDefaults()
     for file in files {
       guard let field = file.fields["defaults"] else { continue }
@@ -98,14 +99,18 @@ struct RuleLoader {
           expected: "them in one file only (the first are at \(first))")
       } else {
         first = "\(file.diagnostics.file):\(field.location)"
-        defaults = LimitsDecoder(diagnostics: file.diagnostics).defaults(field)
+        let diagnostics = file.diagnostics
+        guard let fields = Fields(field.node, as: KeyTable.defaults, diagnostics: diagnostics)
+        else { continue }
+        defaults = LimitsDecoder(diagnostics: diagnostics).defaults(fields)
+        if let field = fields["apps"] { apps = AppDefaults(field, diagnostics: diagnostics) }
       }
     }
-    return defaults
+    return (defaults, apps)
   }
 
   private static func rules(
-    _ files: [File], _ vocabulary: Vocabulary, _ defaults: RuleDefaults
+    _ files: [File], _ vocabulary: Vocabulary, _ defaults: RuleDefaults, _ apps: AppDefaults
   ) -> ([Rule], [RuleContract]) {
     var rules: [Rule] = []
     var contracts: [RuleContract] = []
@@ -122,7 +127,7 @@ struct RuleLoader {
         let counts = texts.counts
         let draft = RuleDecoder(
           diagnostics: file.diagnostics, vocabulary: vocabulary, defaults: defaults
-        ).draft(entry)
+        ).draft(apps.applied(to: entry))
         texts.name(draft.name?.text, since: counts)
         if let rule = draft.rule {
           Self.add(rule, at: draft.name, to: &rules, file.diagnostics)

@@ -7,7 +7,7 @@ import Foundation
 /// The tables of keys in `docs/rules.md` and `docs/cards.md`, made from the key table.
 enum KeyDocs {
   static let forms = [
-    KeyTable.file, KeyTable.states, KeyTable.defaults, KeyTable.quiet, KeyTable.cap,
+    KeyTable.file, KeyTable.states, KeyTable.defaults, KeyTable.app, KeyTable.appAlert, KeyTable.quiet, KeyTable.cap,
     KeyTable.rule, KeyTable.alert, KeyTable.liveActivity,
     KeyTable.cardField, KeyTable.elementField, KeyTable.end, KeyTable.cardAlert, KeyTable.criticalSound, TimerKeys.afterEvent,
     TimerKeys.escalation,
@@ -107,6 +107,7 @@ enum KeyDocs {
     case .offOrMapping(let form): "`off`, or mapping: \(form.subject)"
     case .textOrMapping(_, let form): "text, or mapping: \(form.subject)"
     case .mappings(let form): "list of mappings: \(form.subject)"
+    case .mappingByApp(let form): "map of app to \(form.subject)"
     case .mappingByEvent(let form): "map of event to \(form.subject)"
     }
   }

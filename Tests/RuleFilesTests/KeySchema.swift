@@ -58,8 +58,12 @@ enum KeySchema {
     var schema: Schema = [
       "type": "object", "additionalProperties": false, "properties": properties,
     ]
-    // A key that depends on what the rule sends is required next to it, and not without it.
-    let required = form.keys.filter { $0.required != nil }
+    // A key that depends on what the rule sends is required next to it, and not without it. What
+    // an app's defaults may state is never required, because they may be in another file.
+    let isRule = form.subject == KeyTable.rule.subject
+    let required = form.keys.filter {
+      $0.required != nil && !(isRule && KeyTable.app.names.contains($0.name))
+    }
     for key in required where !key.nextTo.isEmpty {
       all.append([
         "if": [
@@ -139,6 +143,7 @@ enum KeySchema {
     case .textOrMapping(let expected, let form):
       ["anyOf": [value(.text(expected: expected)), mapping(form)]]
     case .mappings(let form): list(of: mapping(form))
+    case .mappingByApp(let form): map(to: mapping(form), keys: word(.app))
     case .mappingByEvent(let form): map(to: mapping(form), keys: word(.event))
     }
   }

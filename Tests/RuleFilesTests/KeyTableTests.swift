@@ -70,7 +70,8 @@ import Testing
     "with one, nothing is quiet", "so no person can turn it off",
     "that is declared under events", "that fire each other forever", ", and the push is valid for ",
     " of if)", "last in a rule without remember", "whose if does not read last",
-    "in remember; expected", "phone in the if of a post", "Swift or ActivityKit has one",
+    "in remember; expected", "phone in the if of a post", "has no expires",
+    "Swift or ActivityKit has one",
   ]
 
   @Test func wrongFilesAreRefused() throws {

@@ -127,6 +127,8 @@ indirect enum ValueForm: Sendable {
   /// A text, or such a mapping.
   case textOrMapping(expected: String, MappingForm)
   case mappings(MappingForm)
+  /// A map of app to such a mapping.
+  case mappingByApp(MappingForm)
   /// A map of event to such a mapping.
   case mappingByEvent(MappingForm)
 }

@@ -12,7 +12,23 @@ extension KeyTable {
       Key(
         "time-zone", .zoneName,
         "The zone of events about no ride, and of rides whose own is unknown; without it, UTC."),
+      Key("apps", .mappingByApp(app), "What the rules of one app have unless they state it."),
     ])
+
+  /// What a rule may leave to its app; see `AppDefaults`.
+  static let app = MappingForm(
+    subject: "the defaults of an app",
+    keys: ["data", "expires", "collapse"].compactMap { rule[$0] }
+      .map { Key($0.name, $0.form, $0.summary) }
+      + [Key("alert", .mapping(appAlert), "Keys that its alerts share.")])
+
+  static let appAlert: MappingForm = {
+    let shared = [
+      "thread-id", "category", "mutable-content", "content-available", "target-content-id",
+    ]
+    return MappingForm(
+      subject: "the alert of an app", keys: alert.keys.filter { shared.contains($0.name) })
+  }()
 
   static let quiet: MappingForm = {
     let hours = "from and to: times of day such as \"22:00\" and \"07:00\""

@@ -36,11 +36,8 @@ struct LimitsDecoder {
     return isWhole ? limits : nil
   }
 
-  func defaults(_ field: Field) -> RuleDefaults {
-    guard let fields = Fields(field.node, as: KeyTable.defaults, diagnostics: diagnostics) else {
-      return RuleDefaults()
-    }
-    return RuleDefaults(
+  func defaults(_ fields: Fields) -> RuleDefaults {
+    RuleDefaults(
       quiet: fields["quiet"].flatMap { hours($0.node) },
       locale: fields["locale"].flatMap(decode.word)?.text,
       zone: fields["time-zone"].flatMap(decode.zoneName))

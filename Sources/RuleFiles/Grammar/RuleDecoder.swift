@@ -51,7 +51,7 @@ struct RuleDecoder {
     let what = action.flatMap { self.what($0, fields, &locations) }
     let data = fields["data"].map(templates.payload) ?? [:]
     let expires = self.expires(fields, action)
-    let collapse = fields["collapse"].flatMap(self.collapse)
+    let collapse = fields["collapse"].flatMap(templates.collapse)
     let withCard = fields["with-card"].map { decode.choice($0, of: WithCard.self) }
     let contact = fields["unless-contact-within"].flatMap(decode.duration)
     let condition = ConditionDecoder(diagnostics: diagnostics).condition(fields)
@@ -212,24 +212,5 @@ struct RuleDecoder {
         pair.keyLocation, "\(quoted(pair.key)) in \(field.name)",
         expected: "nothing in it: the push shows nothing; \(hint)")
     }
-  }
-
-  private func collapse(_ field: Field) -> TextTemplate? {
-    guard let template = templates.text(field) else { return nil }
-    let literals = template.segments.map { segment in
-      if case .literal(let text) = segment { text } else { "" }
-    }
-    let size = literals.reduce(0) { $0 + $1.utf8.count }
-    if size > 64 {
-      let part = template.placeholders.isEmpty ? "" : " without its placeholders"
-      diagnostics.report(
-        field.node.location, "collapse has \(size) bytes\(part)",
-        expected: "at most 64: APNs refuses a longer collapse ID")
-    } else if literals.contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }) {
-      diagnostics.report(
-        field.node.location, "collapse contains a line break or control character",
-        expected: "one line: it is sent as a header")
-    }
-    return template
   }
 }
