@@ -143,8 +143,8 @@ import Testing
         others == [
           // An offer and its escalation.
           ["expired", "out_of_time", "2"], ["superseded", "superseded", "7"],
-          // The arrival with a PIN, of rides without one.
-          ["suppressed", "condition_false", "2"], ["suppressed", "left_states", "46"],
+          // The arrival with a PIN, of rides without one, and the driver of a booked ride.
+          ["suppressed", "condition_false", "3"], ["suppressed", "left_states", "53"],
           ["suppressed", "no_start_token", "8"],
         ])
     }

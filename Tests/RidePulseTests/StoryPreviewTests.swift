@@ -51,7 +51,8 @@ import TestSupport
 
   /// The stories of `docs/shipped-rules.md`.
   private static let shipped = [
-    "normal", "no-driver", "driver-cancels", "no-show", "customer-cancels", "long-stop",
+    "normal", "reservation-evening", "no-driver", "driver-cancels", "no-show", "customer-cancels",
+    "long-stop",
   ]
 
   @Test(arguments: shipped)

@@ -34,7 +34,7 @@ import TestSupport
       rest = rest[after.upperBound...]
       count += 1
     }
-    #expect(count == 6)
+    #expect(count == 7)
     #expect(try Golden.difference(of: result + rest, from: Self.page) == nil)
   }
 

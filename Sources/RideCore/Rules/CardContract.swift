@@ -76,3 +76,18 @@ extension LiveActivity {
       contentState: contentState.mapValues(\.cardField))
   }
 }
+
+extension RuleSet {
+  /// The values that cards may have in fields of type `state`: the states, and each event under `end`
+  /// whose `content` changes such a field.
+  package var statesOfCards: Set<String> {
+    var states = activeStates.union(finalStates)
+    for case .liveActivity(let life) in rules.map(\.what) {
+      for (event, changes) in life.endContents
+      where changes.values.contains(where: { $0.cardField.type == .state }) {
+        states.insert(event)
+      }
+    }
+    return states
+  }
+}

@@ -102,7 +102,7 @@ enum Check: Command {
     let sources = SwiftSources(try files.map { ($0, try source($0)) })
     for problem in sources.problems { Terminal.print(problem.description) }
     if !sources.problems.isEmpty { return .foundProblems }
-    let states = rules.activeStates.union(rules.finalStates)
+    let states = rules.statesOfCards
     var findings: [ContractFinding] = []
     var compared = 0
     for contract in rules.contracts {

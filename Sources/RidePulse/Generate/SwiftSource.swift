@@ -11,7 +11,7 @@ struct SwiftSource {
 
   /// Creates source for the states of these rules.
   init(_ rules: RuleSet) {
-    states = rules.activeStates.union(rules.finalStates).sorted()
+    states = rules.statesOfCards.sorted()
     let sample = rules.activeStates.min() ?? ""
     sampleState =
       SwiftWordEnum.cases(states).first { $0.word == sample }.map { "RideState.\($0.name)" }

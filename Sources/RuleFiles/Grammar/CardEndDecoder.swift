@@ -40,7 +40,8 @@ struct CardEndDecoder {
       guard let end = Fields(node, as: form, of: title, diagnostics: diagnostics) else { continue }
       card.dismissals[event] = end["dismiss"].flatMap { dismissal($0.node, "\(title).dismiss") }
       if let content = end["content"] {
-        card.endContents[event] = changes(content, "\(title).content", of: card, &cardFields)
+        card.endContents[event] = changes(
+          content, "\(title).content", at: event, of: card, &cardFields)
       }
     }
     card.end = pairs.map(\.key)
@@ -49,7 +50,8 @@ struct CardEndDecoder {
   /// Reads the fields that an ended card shows otherwise, each of the type that it has in
   /// `content-state`.
   private func changes(
-    _ content: Field, _ title: String, of card: LiveActivity, _ cardFields: inout CardFieldDecoder
+    _ content: Field, _ title: String, at event: String, of card: LiveActivity,
+    _ cardFields: inout CardFieldDecoder
   ) -> [String: PayloadTemplate] {
     guard case .mapping(let pairs) = content.node.kind else {
       diagnostics.reportType(
@@ -57,7 +59,7 @@ struct CardEndDecoder {
       return [:]
     }
     let known = card.contentState.keys.sorted()
-    let states = vocabulary.isComplete ? Set(vocabulary.active + vocabulary.final) : nil
+    let states = vocabulary.isComplete ? Set(vocabulary.active + vocabulary.final + [event]) : nil
     var changes: [String: PayloadTemplate] = [:]
     for pair in pairs {
       let path = "\(title).\(shortened(pair.key))"

@@ -57,11 +57,14 @@ struct CompiledCard: Sendable {
     contentState = CompiledPayload(
       fields: life.contentState, path: "content-state", states: states,
       defaultLocale: defaultLocale)
-    endContents = life.endContents.mapValues { changes in
-      CompiledPayload(
-        fields: life.contentState.merging(changes) { $1 }, path: "content-state", states: states,
-        defaultLocale: defaultLocale)
-    }
+    endContents = Dictionary(
+      uniqueKeysWithValues: life.endContents.map { event, changes in
+        // An end that is no state may be shown as one.
+        let payload = CompiledPayload(
+          fields: life.contentState.merging(changes) { $1 }, path: "content-state",
+          states: states.union([event]), defaultLocale: defaultLocale)
+        return (event, payload)
+      })
     attributes = CompiledPayload(
       fields: life.attributes, path: "attributes", states: states, defaultLocale: defaultLocale)
     sendsAttributes = life.broadcast == nil
