@@ -60,10 +60,12 @@ import Timeline
       try rule("beat", .driver, .at(Timing(.every(.seconds(2700)), while: half)), .background),
       try rule(
         "before", .customer,
-        .at(Timing(.relative(to: .pickupAt, by: .seconds(-900)), while: half))),
+        .at(Timing(.times([RuleTime(.ride(.pickupAt), by: .seconds(-900))]), while: half))),
       try rule(
         "after", .driver,
-        .at(Timing(.relative(to: .attribute(["lands"]), by: .seconds(600)), while: half))),
+        .at(
+          Timing(
+            .times([RuleTime(.ride(.attribute(["lands"])), by: .seconds(600))]), while: half))),
       try rule(
         "named", .driver,
         .at(
@@ -82,15 +84,17 @@ import Timeline
         expires: .seconds(7200), limits: night),
       try rule(
         "capped", .customer,
-        .at(Timing(.relative(to: .pickupAt, by: .seconds(-1234)), while: half)), limits: capped),
+        .at(Timing(.times([RuleTime(.ride(.pickupAt), by: .seconds(-1234))]), while: half)),
+        limits: capped),
       try rule(
         "some", .customer,
         .at(
           Timing(.cron(try CronSchedule("7 * * * *"), zone: .ride, missed: .latest), while: half)),
         limits: some),
     ]
-    var waiting = try rule("check-in", .customer, .on(["driver_arrived"], while: half))
-    waiting.wait = .seconds(700)
+    let waiting = try rule(
+      "check-in", .customer,
+      .at(Timing(.times([RuleTime(.event("driver_arrived"), by: .seconds(700))]), while: half)))
     var offer = try rule("offer", .driver, .on(["requested"], while: half))
     offer.escalation = Escalation(unlessSeenWithin: .seconds(60), emit: "unseen")
     let later = [
@@ -99,8 +103,10 @@ import Timeline
       try rule("pong", .customer, .on(["pong"])),
       try rule(
         "still", .driver,
-        .at(Timing(.afterEvent("driver_arrived", by: .seconds(900)), while: half))),
-      try rule("lost", .driver, .at(Timing(.lostContact(.seconds(1500)), while: half))),
+        .at(Timing(.times([RuleTime(.event("driver_arrived"), by: .seconds(900))]), while: half))),
+      try rule(
+        "lost", .driver,
+        .at(Timing(.times([RuleTime(.contact, by: .seconds(1500))]), while: half))),
     ]
     var card = LiveActivity(attributesType: "T")
     card.contentState = ["status": .value(try TextTemplate("{{ride.state}} {{ride.pickup_at}}"))]

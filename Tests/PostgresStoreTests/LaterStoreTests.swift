@@ -26,7 +26,9 @@ import Testing
       activeStates: ["e"], finalStates: [], events: ["offer", "unseen", "pong", "lost"],
       rules: [
         rule("relay", .on(["e", "ping"]), .emit("pong")), offer,
-        rule("lost", .at(Timing(.lostContact(.seconds(120)), while: ["e"])), .emit("lost")),
+        rule(
+          "lost", .at(Timing(.times([RuleTime(.contact, by: .seconds(120))]), while: ["e"])),
+          .emit("lost")),
       ])
     configuration = EngineConfiguration(rules: rules, bundleIDs: [.driver: "com.example.driver"])
     store = PostgresRideStore(

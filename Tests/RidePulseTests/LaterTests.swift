@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 
 /// Rules that act later than their event, with real processes.
-@Suite("Later: emit, escalate, wait, lost-contact", .timeLimit(.minutes(60))) struct LaterTests {
+@Suite("Later: emit, escalate, at", .timeLimit(.minutes(60))) struct LaterTests {
   private static let rules = """
     events: [ping, pong, offer, offer_unseen, driver_lost]
     rules:
@@ -32,13 +32,12 @@ import TestSupport
         expires: 5m
       - name: check-in
         app: customer
-        on: requested
-        wait: 10s
+        at: requested + 10s
         while: [requested]
         alert: { title: Still looking }
         data: { event: check-in }
         expires: 5m
-      - { name: lost, app: driver, lost-contact: 2m, while: [requested], emit: driver_lost }
+      - { name: lost, app: driver, at: contact + 2m, while: [requested], emit: driver_lost }
       - name: driver-lost
         app: customer
         on: driver_lost

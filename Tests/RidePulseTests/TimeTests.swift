@@ -28,8 +28,7 @@ import Testing
             rules:
               - name: reminder
                 app: driver
-                before: pickup_at
-                by: 15m
+                at: pickup_at - 15m
                 while: [requested]
                 alert: { title: "Pickup at {{ride.pickup_at}}" }
                 expires: 15m
@@ -108,8 +107,7 @@ import Testing
           rules:
             - name: soon
               app: customer
-              before: pickup_at
-              by: 1h
+              at: pickup_at - 1h
               while: [requested]
               alert: { title: "{{ride.pickup_at | time}}" }
               expires: 15m

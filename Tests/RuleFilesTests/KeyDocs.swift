@@ -9,8 +9,8 @@ enum KeyDocs {
   static let forms = [
     KeyTable.file, KeyTable.states, KeyTable.defaults, KeyTable.app, KeyTable.appAlert, KeyTable.quiet, KeyTable.cap,
     KeyTable.rule, KeyTable.alert, KeyTable.liveActivity,
-    KeyTable.cardField, KeyTable.elementField, KeyTable.end, KeyTable.cardAlert, KeyTable.criticalSound, TimerKeys.afterEvent,
-    TimerKeys.escalation,
+    KeyTable.cardField, KeyTable.elementField, KeyTable.end, KeyTable.cardAlert,
+    KeyTable.criticalSound, TimerKeys.escalation,
   ]
 
   static func start(of form: MappingForm) -> String { "<!-- keys of \(form.subject) -->\n" }
@@ -76,8 +76,7 @@ enum KeyDocs {
     case .badge: "whole number, or one placeholder"
     case .duration(_, let limit):
       limit.map { "duration, at most \($0.longest.rideText)" } ?? "duration"
-    case .delay: "duration, or `0s`"
-    case .rideTimeOrEvent(let form): "`pickup_at`, `attributes.KEY`, or mapping: \(form.subject)"
+    case .times: "time, or list of times"
     case .expiry: "duration or `never-store`"
     case .expression: "expression"
     case .attributes: "name, or list of names"

@@ -87,6 +87,11 @@ enum KeySchema {
     return ["required": [name], "properties": [name: ["const": true]]]
   }
 
+  /// A time of `at`: the base, and an offset.
+  private static let time = pattern(
+    #"^ *(pickup_at|contact(?= *\+)|attributes(\.[^. ]+)+|[A-Za-z0-9_.-]+)"#
+      + #"( +[+-] +(attributes(\.[^. ]+)+|0s|([0-9]+[a-z]+)+))? *$"#)
+
   private static func value(_ form: ValueForm) -> Schema {
     switch form {
     case .word(let form): word(form)
@@ -108,8 +113,7 @@ enum KeySchema {
     case .badge:
       ["anyOf": [["type": "integer", "minimum": 0], pattern(#"^\{\{.*\}\}$"#)]]
     case .duration: duration
-    case .delay: ["anyOf": [duration, ["const": "0s"]]]
-    case .rideTimeOrEvent(let form): ["anyOf": [value(.rideTime), mapping(form)]]
+    case .times: ["anyOf": [time, list(of: time, ["minItems": 1, "uniqueItems": true])]]
     case .expiry: ["anyOf": [duration, ["const": "never-store"]]]
     case .expression: text
     case .attributes:

@@ -172,16 +172,16 @@ import Testing
       ["sound next to interruption-level passive: iOS plays none; leave one of them out"]
     ),
     (
-      "-on\nbefore: pickup_at\nby: 1h\nalert: { title: x, interruption-level: time-sensitive }", []
+      "-on\nat: pickup_at - 1h\nalert: { title: x, interruption-level: time-sensitive }", []
     ),
     (
-      "-on\nbefore: pickup_at\nby: 2h\nalert: { title: x, interruption-level: time-sensitive }",
+      "-on\nat: pickup_at - 2h\nalert: { title: x, interruption-level: time-sensitive }",
       [
         "time-sensitive 2h before: Apple means it for what matters within an hour, and people switch "
           + "it off for apps that overdo it; leave interruption-level out"
       ]
     ),
-    ("-on\nafter: pickup_at\nby: 2h\nalert: { title: x, interruption-level: time-sensitive }", []),
+    ("-on\nat: pickup_at + 2h\nalert: { title: x, interruption-level: time-sensitive }", []),
     (
       "-alert\nwidgets: {}\ndata: { a: 1 }",
       [
@@ -321,15 +321,15 @@ import Testing
 
   /// Rules next to each other, and the circle that `check` warns of; nil if it warns of none.
   static let circles: [([String], String?)] = [
-    (["on: ping, wait: 1s, emit: pong", "on: pong, emit: ping"], "r0 emits pong, r1 emits ping"),
-    (["on: pong, emit: ping", "on: ping, wait: 1s, emit: pong"], "r0 emits ping, r1 emits pong"),
-    (["on: [ping, pong], wait: 1s, emit: ping"], "r0 emits ping"),
-    (["on: ping, while: [ride_started], wait: 1s, emit: pong", "on: pong, emit: ping"], nil),
+    (["at: ping + 1s, emit: pong", "on: pong, emit: ping"], "r0 emits pong, r1 emits ping"),
+    (["on: pong, emit: ping", "at: ping + 1s, emit: pong"], "r0 emits ping, r1 emits pong"),
+    (["at: [ping + 1s, pong + 1s], emit: ping"], "r0 emits ping"),
+    (["while: [ride_started], at: ping + 1s, emit: pong", "on: pong, emit: ping"], nil),
     (
-      ["on: ping, while: [no_show], wait: 1s, emit: pong", "on: pong, emit: ping"],
+      ["while: [no_show], at: ping + 1s, emit: pong", "on: pong, emit: ping"],
       "r0 emits pong, r1 emits ping"
     ),
-    (["on: ping, wait: 1s, emit: pong"], nil),
+    (["at: ping + 1s, emit: pong"], nil),
     (
       [
         "on: ping, alert: { title: x }, expires: 5m, "
@@ -342,10 +342,10 @@ import Testing
           + "escalate: { unless-seen-within: 5s, emit: pong }", "on: pong, emit: ping",
       ], nil
     ),
-    (["after: { event: ping }, by: 1s, emit: ping"], "r0 emits ping"),
-    (["after: { event: ping }, by: 1s, while: [ride_started], emit: ping"], nil),
+    (["at: ping + 1s, emit: ping"], "r0 emits ping"),
+    (["at: ping + 1s, while: [ride_started], emit: ping"], nil),
     (
-      ["on: pong, wait: 1s, emit: ping", "on: no_show, emit: pong", "on: ping, emit: pong"],
+      ["at: pong + 1s, emit: ping", "on: no_show, emit: pong", "on: ping, emit: pong"],
       "r0 emits ping, r2 emits pong"
     ),
   ]

@@ -34,7 +34,7 @@ import Testing
           + "location: {}, live-activity, emit or post",
         "d.yaml:3:5: the rule \"R\" does not define when it fires; "
           + "expected on with an event such as driver_arrived, or with a list of events; "
-          + "or every, before, after, lost-contact or cron",
+          + "or at, every or cron",
         "d.yaml:3:5: the rule \"R\" has no app; expected an app such as customer or driver: "
           + "a-z, 0-9, - and _, at most 64",
         "d.yaml:3:5: the rule \"R\" has no expires; expected a duration such as 5m, or "

@@ -7,7 +7,7 @@ struct RideReading {
   private let startEvents: Set<String>
   private let broadcasts: Bool
   private let phones: Statement
-  private let lostContactApps: [App]
+  private let contactApps: [App]
   private let cards: Statement
   private let startTokens: Statement
 
@@ -17,7 +17,7 @@ struct RideReading {
     cardApps = rules.cardApps
     startEvents = Set(rules.startEvents)
     broadcasts = rules.broadcasts
-    lostContactApps = rules.lostContactApps
+    contactApps = rules.contactApps
     phones = PhoneRead.ofPeople(for: rules)
     let asks = rules.cardsHaveTopics
     cards = (asks ? CardRead.withOptOuts : CardRead.all).statement
@@ -101,7 +101,7 @@ struct RideReading {
       for owner in owners {
         let person = RidePerson(ride: ride, person: owner, covered: covered)
         people.append(person)
-        if lostContactApps.contains(owner.app) { withContacts.append(person) }
+        if contactApps.contains(owner.app) { withContacts.append(person) }
         if startsCard, cardApps.contains(owner.app) { withCards.append(person) }
       }
     }
@@ -112,7 +112,7 @@ struct RideReading {
           + [phoneLimit.map { String($0) }]
       ) { $0.readPhones($1) }
     ]
-    if !lostContactApps.isEmpty {
+    if !contactApps.isEmpty {
       let parameters = RidePerson.rows.arrays(withContacts)
       reads.append(Read(ContactRead.all.statement, parameters) { $0.readContacts($1) })
     }

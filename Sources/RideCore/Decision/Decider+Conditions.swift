@@ -144,7 +144,7 @@ extension Decider {
     if condition.readsPhone, phone == nil, rule.emittedEvent == nil { return nil }
     let phone = condition.readsPhone ? phone : nil
     let entry = item.entry
-    if isFirstDecision(item, rule) {
+    if isFirstDecision(item) {
       let last = decision.view.memo.conditions[rule.name]?.last
       keepMemory(of: rule, entry.event, last: last)
       let known = decision.fired[RuleFiring(rule.name, entry.event).key]
@@ -157,10 +157,10 @@ extension Decider {
     return reason.code == .engine(.conditionFalse) ? .becameFalse(condition) : reason
   }
 
-  /// Returns whether `if` has not been decided in this firing: it is when `wait` is over.
-  private func isFirstDecision(_ item: WaitingItem, _ rule: CompiledRule) -> Bool {
+  /// Returns whether `if` has not been decided in this firing: it is when the time of `at` has come.
+  private func isFirstDecision(_ item: WaitingItem) -> Bool {
     if item.wait.isFirst { return true }
-    return item.wait.awaited?.isEmpty == true && rule.wait != nil
+    return item.wait.awaited?.isEmpty == true && item.entry.event.firesAt != nil
   }
 }
 

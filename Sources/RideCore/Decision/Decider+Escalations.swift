@@ -19,7 +19,7 @@ extension Decider {
       decision.view.memo.waiting[index].wait.await(pushes)
       return
     }
-    let due = event.at + (rule.wait ?? .zero) + escalation.limit
+    let due = event.firing + escalation.limit
     entry.owner = owner
     wait(
       entry, .receipt(until: due, of: pushes),
@@ -62,7 +62,7 @@ extension Decider {
     }
     if context(entry.event) == nil { return close(entry, .suppressed, .rideNotFound) }
     if !mayStillLeave(item, nil) { return }
-    let validUntil = entry.event.at + rule.validity
+    let validUntil = entry.event.firing + rule.validity
     if now >= validUntil { return close(entry, .expired, .validUntil(validUntil)) }
     let event = EmittedEvent(
       name: escalation.event, data: Self.data(of: entry.event, addressedTo: owner, entry.app),

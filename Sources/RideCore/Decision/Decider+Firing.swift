@@ -8,7 +8,7 @@ extension Decider {
     let context: TemplateContext
     /// Why nothing leaves because of the ride's state; nil if the rule allows it.
     let leftStates: LedgerReason?
-    /// When `wait` is over; nil if it is, or if the rule does not wait. What waits is decided then.
+    /// When the rule fires that the event armed; nil if it fires now. What waits is decided then.
     let waitsUntil: Timestamp?
 
     /// Whether the firing is decided now.
@@ -20,7 +20,7 @@ extension Decider {
     if isSilentUpdate(rule, context) { return }
     let firing = Firing(
       rule: rule, context: context, leftStates: rule.leftStates(context.ride.state),
-      waitsUntil: wait(of: rule, after: context.event))
+      waitsUntil: awaitedFiring(of: context.event))
     if rule.condition != nil, firing.isDecided {
       keepMemory(of: rule, context.event, last: conditions[rule.name]?.last)
       var entry = draft(rule, context.event)
@@ -39,7 +39,7 @@ extension Decider {
   /// changes of most rides are.
   private mutating func isSilentUpdate(_ rule: CompiledRule, _ context: TemplateContext) -> Bool {
     guard context.event.name == "ride_updated", rule.leftStates(context.ride.state) != nil,
-      wait(of: rule, after: context.event) == nil
+      awaitedFiring(of: context.event) == nil
     else { return false }
     if isFirstPart { decision.settlement.outsideStates[rule.name, default: 0] += 1 }
     return true
@@ -72,6 +72,9 @@ extension Decider {
   ) {
     if firing.rule.post != nil { return firePost(firing, &planner, app, person) }
     let (rule, event, owner) = (firing.rule, firing.context.event, person.owner)
+    if let newer = replacement(of: event, for: owner, in: app) {
+      return closeReplaced(draft(rule, event, app, of: isFurther ? owner : nil), owner, by: newer)
+    }
     var entry = draft(rule, event, app, of: isFurther ? owner : nil)
     entry.owner = owner
     if person.isParticipant { entry.isOfParticipant = true }
@@ -151,15 +154,5 @@ extension Decider {
   private mutating func hasPhone(_ owner: OwnerID, _ app: App, _ isFurther: Bool) -> Bool {
     if isFurther { return count(of: PhoneOwner(app, owner)) > 0 }
     return decision.view.phones.contains { $0.app == app && $0.ownerID == owner }
-  }
-
-  /// Returns when the `wait` of a rule after an event is over; nil if it has none, or if it is over.
-  ///
-  /// All parts of a pass use the time of the first part: a firing waits for all of its phones, or for
-  /// none.
-  func wait(of rule: CompiledRule, after event: RideEvent) -> Timestamp? {
-    guard let wait = rule.wait else { return nil }
-    let due = event.at + wait
-    return due > decision.view.memo.part?.startedAt ?? now ? due : nil
   }
 }

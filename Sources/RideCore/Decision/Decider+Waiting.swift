@@ -25,6 +25,10 @@ extension Decider {
         if mayStillLeave(item, phone) { leave(item, phones) }
         continue
       }
+      if let newer = replacement(of: item) {
+        closeReplaced(item.entry, nil, by: newer)
+        continue
+      }
       if let newer = rivals.successor(of: item) {
         supersede(item, by: newer)
         continue
@@ -37,7 +41,7 @@ extension Decider {
       let isAhead = recipient.map(addressed.contains) == true
       let blocked = recipient.flatMap { queues[$0] }
       let leaves = blocked == nil && tried < OpenPart.size && (item.due <= now || isAhead)
-      // All phones of a firing whose `wait` is over are decided together.
+      // All phones of a firing whose time has come are decided together.
       if leaves || item.wait.isFirst, !mayStillLeave(item, phone) { continue }
       if leaves {
         tried += 1

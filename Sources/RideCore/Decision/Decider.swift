@@ -104,13 +104,13 @@ struct Decider {
         if isFirstPart { reportUnknownWord(event) }
         continue
       }
-      guard let context = context(event) else {
+      guard context(event) != nil else {
         for rule in rules where isFirstPart {
           close(draft(rule, event), .suppressed, .rideNotFound)
         }
         continue
       }
-      for rule in rules { fire(rule, context) }
+      for rule in rules { fire(rule, on: event) }
     }
     for (rule, slot) in slots {
       if let context = context(event(of: rule, at: slot)) { fire(rule.rule, context) }
@@ -136,7 +136,7 @@ struct Decider {
         through: open?.through ?? events.last?.id ?? 0,
         throughTime: open == nil ? events.map(\.at).max() : open?.throughTime,
         startedAt: open?.startedAt ?? now, after: last.id,
-        slots: slots.map { OpenPart.Slot(rule: $0.rule.name, at: $0.at) },
+        slots: slots.map { OpenPart.Slot(rule: $0.rule.key, at: $0.at) },
         shown: open?.shown ?? [:])
       // A holder that lost a later part had the same events in it, and with the same rules the same
       // phones.
@@ -151,21 +151,24 @@ struct Decider {
     if let part = decision.view.memo.part {
       decision.settlement.memo.slots = decision.view.memo.slots
       return part.slots.compactMap { slot in
-        configuration.rules.timed.named(slot.rule).map { ($0, slot.at) }
+        configuration.rules.timed.rule(key: slot.rule).map { ($0, slot.at) }
       }
     }
     var slots: [(rule: TimedRule, at: Timestamp)] = []
     for rule in configuration.rules.timed.concerning(decision.view) {
       var machine = ScheduleEvaluator(rule, of: decision.view, attributes: attributes, now: now)
       machine.run(isState: configuration.rules.isState)
-      slots += machine.due.map { (rule, $0) }
+      // Two times that are the same instant are one firing.
+      slots += machine.due.filter { slot in
+        !slots.contains { $0.at == slot && $0.rule.name == rule.name }
+      }.map { (rule, $0) }
       for (slot, reason) in machine.skipped {
         close(draft(rule.rule, event(of: rule, at: slot)), .suppressed, reason)
       }
-      if machine.tally.due > 0 { decision.settlement.tallies[rule.name] = machine.tally }
+      if machine.tally.due > 0 { decision.settlement.tallies[rule.name, default: SlotTally()] += machine.tally }
       // A ride that is over keeps a rule's memo only while a slot is still to come.
       if let memo = machine.memo, decision.isActive || machine.next != nil {
-        decision.settlement.memo.slots[rule.name] = memo
+        decision.settlement.memo.slots[rule.key] = memo
       }
       if let next = machine.next { decision.nextSlot = min(decision.nextSlot ?? next, next) }
     }
@@ -272,6 +275,11 @@ struct Decider {
     _ rule: CompiledRule, _ event: RideEvent, _ token: String, _ app: App
   ) -> PushID {
     let token = app == rule.app ? token : "app \(app) \(token)"
+    if let due = event.firesAt {
+      return PushID(
+        of: "armed", String(event.id), decision.view.rideID.text, rule.name, token,
+        String(due.microseconds))
+    }
     if case .at = rule.when {
       return PushID(
         of: "slot", String(event.at.microseconds), decision.view.rideID.text, rule.name,

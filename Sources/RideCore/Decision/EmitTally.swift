@@ -40,7 +40,7 @@ extension Decider {
     _ rule: CompiledRule, _ entry: LedgerEntry, _ context: TemplateContext
   ) {
     if !isFirstPart { return }
-    if let due = wait(of: rule, after: entry.event) {
+    if let due = awaitedFiring(of: entry.event) {
       return wait(entry, .until(due), .waiting(until: due))
     }
     emit(rule, entry, context)

@@ -4,7 +4,7 @@ package import Base
 package struct Memo: Hashable, Sendable {
   /// What waits: pushes, events to emit and escalations.
   package var waiting: [WaitingItem] = []
-  /// How far each schedule rule has progressed, by rule name.
+  /// How far each schedule rule has progressed, by `TimedRule.key`.
   package var slots: [String: SlotMemo] = [:]
   /// The state of the ride's cards.
   package var cards: [CardTarget: CardMemo] = [:]
@@ -41,8 +41,7 @@ package struct SlotMemo: Hashable, Sendable {
   package var anchor: Timestamp?
   /// The time up to which every slot is accounted for.
   package var through: Timestamp
-  /// The slot that follows from a time of the ride, as of the last decision; for a slot after an
-  /// event, the time of the event until the slot is accounted for.
+  /// The slot that follows from a time of the ride, as of the last decision.
   package var planned: Timestamp?
   /// The last such slot at which the rule fired.
   package var fired: Timestamp?
@@ -80,7 +79,7 @@ struct RuleFiring: Hashable, Sendable {
 
 extension RuleFiring {
   init(_ rule: String, _ event: RideEvent) {
-    self.init(rule: rule, event: event.id, at: event.at)
+    self.init(rule: rule, event: event.id, at: event.firing)
   }
 
   /// Identifies it among the firings of one ride.

@@ -30,7 +30,7 @@ struct Planner {
 
   /// Returns the push of this rule to one phone.
   mutating func push(_ entry: LedgerEntry, to phone: Phone) throws(Problem) -> PlannedPush {
-    let validUntil = entry.event.at + rule.validity
+    let validUntil = entry.event.firing + rule.validity
     try Self.check(validUntil, at: now)
     let topic = try Self.topic(of: entry.app, rule.pushType, configuration)
     guard let token = DeviceToken(phone.token) else {

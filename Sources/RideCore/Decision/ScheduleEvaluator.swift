@@ -24,25 +24,19 @@ struct ScheduleEvaluator {
     self.view = view
     self.attributes = attributes
     self.now = now
-    memo = view.memo.slots[rule.name]
+    memo = view.memo.slots[rule.key]
   }
 
   /// Follows the ride through its events, and then up to now.
   mutating func run(isState: (String) -> Bool) {
-    switch rule.timing.slots {
-    case .every, .relative, .cron: break
-    case .afterEvent(let event, let offset):
-      var timer = EventTimer(rule, event, by: offset, now: now, memo)
-      timer.run(view, isState: isState)
-      return take(timer.result)
-    case .lostContact(let limit):
-      var timer = ContactTimer(rule, limit, now: now, memo)
+    if let time = rule.time, time.isOfContact {
+      var timer = ContactTimer(rule, time, now: now, memo)
       timer.run(view, attributes: attributes, isState: isState)
       return take(timer.result)
     }
     skipWhileLost()
     for event in view.events where isState(event.name) {
-      if rule.timing.states.contains(event.name) {
+      if rule.states.contains(event.name) {
         enter(at: event.at, through: event.at)
       } else {
         leave(at: event.at)
@@ -50,7 +44,7 @@ struct ScheduleEvaluator {
     }
     // The row may be ahead of events that were not read yet.
     if view.hasMoreEvents { return recordChange() }
-    if let state = view.clockState, rule.timing.states.contains(state) {
+    if let state = view.clockState, rule.states.contains(state) {
       // No event led here: the rule is new, or the ride is older than RidePulse. Its slots before
       // now don't count.
       enter(at: min(now, view.ride?.updatedAt ?? now), through: now)
@@ -203,10 +197,13 @@ struct ScheduleEvaluator {
 
   /// Updates the slot of a reminder if the ride's time has moved.
   private mutating func plan() {
-    guard case .relative(let time, let offset) = rule.timing.slots, var memo else { return }
+    guard let time = rule.time, case .ride(let base) = time.base, var memo else { return }
     let slot: Timestamp?
     do throws(RenderingError) {
-      slot = try view.ride?.time(time, attributes: attributes).map { $0 + offset }
+      let offset = try time.offset(in: attributes)
+      slot = try view.ride?.time(base, attributes: attributes).flatMap { time in
+        offset.map { time + $0 }
+      }
       memo.isUnreadable = false
     } catch {
       slot = nil
@@ -222,7 +219,12 @@ struct ScheduleEvaluator {
     memo.through = setAt
     // After a reminder fired, a small move of its time does not repeat it; another appointment
     // does.
-    if let fired = memo.fired, slot <= fired + Duration.microseconds(abs(offset.microseconds)) {
+    if let fired = memo.fired, slot <= fired + Self.another {
+      memo.through = max(now, slot)
+    } else if slot <= setAt, slot + rule.timing.late >= setAt, rule.timing.late > .zero {
+      tally.due += 1
+      markDue([slot])
+      memo.fired = slot
       memo.through = max(now, slot)
     } else if slot <= setAt, !view.events.isEmpty {
       tally.due += 1
@@ -230,6 +232,9 @@ struct ScheduleEvaluator {
       skipped.append((slot, LedgerReason(.setTooLate, "its time had passed when it was set")))
     }
   }
+
+  /// How much later than one that has fired a time must be to fire again.
+  private static let another: Duration = .seconds(60)
 
   private mutating func record(
     _ series: SlotSeries, _ count: Int, upTo instant: Timestamp, _ reason: LedgerReason
@@ -246,8 +251,7 @@ struct ScheduleEvaluator {
       return memo.anchor.map {
         .beats(since: $0, period: period, of: view.rideID, rule: rule.name)
       }
-    case .relative: return memo.planned.map { .once($0) }
-    case .afterEvent, .lostContact: return nil
+    case .times: return memo.planned.map { .once($0) }
     case .cron(let schedule, .named(let zone), _): return .cron(schedule, zone)
     case .cron(let schedule, .ride, _):
       return view.ride.flatMap { ZoneTimes(identifier: $0.timeZone) }.map { .cron(schedule, $0) }

@@ -47,6 +47,7 @@ extension RideEvent: StoredObject {
     try fields.field("name", &name)
     try fields.field("at", &at)
     try fields.field("data", &data)
+    try fields.field("firesAt", &firesAt)
   }
 }
 

@@ -2,7 +2,7 @@ package import Base
 
 /// Why something that a rule fired does not leave yet, and when the ride looks at it again.
 package enum Wait: Hashable, Sendable {
-  /// Its rule's `wait` is not over; it is decided for the first time then.
+  /// The time of its rule's `at`; it is decided for the first time then.
   case until(Timestamp)
   /// Its owner's quiet hours.
   case quiet(until: Timestamp)
@@ -37,7 +37,7 @@ package enum Wait: Hashable, Sendable {
     if case .receipt(_, let pushes) = self { pushes } else { nil }
   }
 
-  /// Whether its rule's `wait` has lasted until now, so that it was never decided.
+  /// Whether the time of its rule's `at` had not come, so that it was never decided.
   var isFirst: Bool { if case .until = self { true } else { false } }
 
   /// Returns the same wait with another time.

@@ -14,6 +14,9 @@ package struct RideEvent: Hashable, Sendable {
   /// The people that the ride named when the event was emitted; nil if they were not recorded.
   package var people: EventPeople?
 
+  /// When the rule fires that the event armed by `at`; nil for any other rule, which fires at once.
+  package var firesAt: Timestamp?
+
   package init(id: Int64, name: String, at: Timestamp, data: String = "{}") {
     self.id = id
     self.name = name
@@ -39,6 +42,16 @@ package struct EventKey: Hashable, Sendable {
 }
 
 extension RideEvent {
+  /// When the rule fires about which this is: the event's own time, unless it armed a later one.
+  package var firing: Timestamp { firesAt ?? at }
+
+  /// Returns the event as that of a rule which it armed for a later time.
+  func firing(at instant: Timestamp) -> RideEvent {
+    var event = self
+    event.firesAt = instant
+    return event
+  }
+
   package var key: EventKey { EventKey(id: id, at: at) }
 
   /// The event in the ledger of a push that no event of the ride caused.

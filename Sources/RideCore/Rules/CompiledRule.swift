@@ -19,7 +19,6 @@ final class CompiledRule: Sendable {
   let withCard: WithCard?
   let unlessContactWithin: Duration?
   let condition: Condition?
-  let wait: Duration?
   let escalation: Escalation?
   /// The event that it emits in the place of a push.
   let emittedEvent: String?
@@ -50,7 +49,6 @@ final class CompiledRule: Sendable {
     withCard = rule.withCard
     unlessContactWithin = rule.unlessContactWithin
     condition = rule.condition
-    wait = rule.wait
     escalation = rule.escalation
     emittedEvent = rule.what.emittedEvent
     post = rule.what.post
@@ -61,6 +59,12 @@ final class CompiledRule: Sendable {
 }
 
 extension CompiledRule {
+  /// Returns the times of `at` that an event of this name arms; empty for a rule with `on`.
+  func times(after event: String) -> [RuleTime] {
+    guard case .at(let timing) = when else { return [] }
+    return timing.times.filter { $0.event == event }
+  }
+
   /// Returns why nothing of the rule may leave now; nil if the ride is in one of its states.
   func leftStates(_ state: String?) -> LedgerReason? {
     guard let states, !states.contains(state ?? "") else { return nil }

@@ -47,8 +47,10 @@ enum DeliveryLint {
           + "write sound: { name: default, critical: 1, volume: 1 }"
       ]
     case .timeSensitive:
-      guard case .at(let timing) = rule.when, case .relative(_, let offset) = timing.slots,
-        offset < .zero - timely
+      guard case .at(let timing) = rule.when,
+        let offset = timing.times.lazy.compactMap({ time -> Duration? in
+          if case .fixed(let offset) = time.offset { offset } else { nil }
+        }).min(), offset < .zero - timely
       else { return [] }
       return [
         "time-sensitive \((.zero - offset).rideText) before: Apple means it for what matters within "

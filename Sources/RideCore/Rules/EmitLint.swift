@@ -2,7 +2,7 @@ import Base
 
 /// Warnings about rules that fire each other again and again.
 ///
-/// `check` refuses a circle of rules that emit at once. One with a `wait`, an escalation or a slot goes
+/// `check` refuses a circle of rules that emit at once. One with `at`, an escalation or a slot goes
 /// on in time, and ends with the states of its rules: without `while`, not even with the ride.
 enum EmitLint {
   /// Warns about a circle, at the first of its rules.
@@ -45,7 +45,7 @@ enum EmitLint {
   private static func fires(_ rule: Rule, on event: String) -> Bool {
     switch rule.when {
     case .on(let events, _): events.contains(event)
-    case .at(let timing): timing.event == event
+    case .at(let timing): timing.events.contains(event)
     case .life: false
     }
   }
@@ -55,8 +55,8 @@ enum EmitLint {
     if rule.condition != nil { return true }
     switch rule.when {
     case .on(_, let states): return states?.isSubset(of: rules.activeStates) == true
-    // All active states are what a slot has without while.
-    case .at(let timing): return timing.states.isStrictSubset(of: rules.activeStates)
+    // All active states are what a time of the ride has without while.
+    case .at(let timing): return timing.states?.isStrictSubset(of: rules.activeStates) == true
     case .life: return true
     }
   }

@@ -23,8 +23,6 @@ package struct Rule: Hashable, Sendable {
   package var unlessContactWithin: Duration?
   /// `if`: the condition on which it fires; nil if it has none.
   package var condition: Condition?
-  /// `wait`: how long after its event it fires, if it still may.
-  package var wait: Duration?
   /// `escalate`: what follows if no push of a firing is seen.
   package var escalation: Escalation?
   /// Its topic, sample, quiet hours and cap.
@@ -55,7 +53,7 @@ package struct Rule: Hashable, Sendable {
     /// Once for each event with one of these names, if the ride is in one of the states when the
     /// push leaves; nil allows any state.
     case on([String], while: Set<String>? = nil)
-    /// At slots of time, while a ride is in certain states.
+    /// By the clock, while a ride is in certain states.
     case at(Timing)
     /// During a card's life: when its content changes, and before the content is stale.
     case life
@@ -123,14 +121,15 @@ package struct Rule: Hashable, Sendable {
     }
   }
 
-  /// How long RidePulse itself still sends it, counted from the event or slot.
+  /// How long RidePulse itself still sends it, counted from the firing.
   ///
   /// A heartbeat ends when the next one is due, so that two never come together.
   package var validity: Duration {
     if case .at(let timing) = when, case .every(let period) = timing.slots {
       return min(period, expires.validity)
     }
-    return expires.validity + (wait ?? .zero)
+    if case .at(let timing) = when { return expires.validity + timing.late }
+    return expires.validity
   }
 
   /// Whether each push carries its `apns-id`, with which the app reports that it was seen.
@@ -170,7 +169,7 @@ package enum WithCard: String, CaseIterable, Hashable, Sendable {
 
 /// `escalate`: the event that follows if an owner sees none of the pushes of one firing in time.
 package struct Escalation: Hashable, Sendable {
-  /// `unless-seen-within`: counted from the event or slot, plus `wait`.
+  /// `unless-seen-within`: counted from the firing.
   package var limit: Duration
   /// `emit`: the event.
   package var event: String

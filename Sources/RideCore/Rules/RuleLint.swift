@@ -91,7 +91,7 @@ package struct RuleLint: Hashable, Sendable {
 
   /// Warns about a schedule rule that needs event data, which a slot never has.
   private static func silence(_ rule: Rule) -> String? {
-    guard case .at(let timing) = rule.when else { return nil }
+    guard case .at(let timing) = rule.when, timing.events.isEmpty else { return nil }
     let missing = rule.payload.placeholders.first { placeholder in
       guard case .eventData = placeholder.source else { return false }
       return !placeholder.filters.contains { if case .fallback = $0 { true } else { false } }
@@ -116,7 +116,7 @@ package struct RuleLint: Hashable, Sendable {
     let isMatched = rules.rules.contains { other in
       switch other.when {
       case .on(let events, _): events.contains(event)
-      case .at(let timing): timing.event == event
+      case .at(let timing): timing.events.contains(event)
       case .life:
         if case .liveActivity(let life) = other.what {
           (life.start + life.end + life.urgent).contains(event) || life.alerts[event] != nil
@@ -217,9 +217,9 @@ private struct Heartbeats {
   init?(_ rule: Rule) {
     guard case .at(let timing) = rule.when else { return nil }
     self.rule = rule
-    states = timing.states
+    states = timing.states ?? []
     switch timing.slots {
-    case .relative, .afterEvent, .lostContact: return nil
+    case .times: return nil
     case .every(let period):
       perHour = max(1, Int(Duration.seconds(3600).microseconds / max(1, period.microseconds)))
     case .cron(let schedule, _, _):
@@ -245,7 +245,7 @@ extension RuleSet {
     rules.reduce(into: []) { states, rule in
       switch rule.when {
       case .on(let events, _): states.formUnion(events)
-      case .at(let timing): states.formUnion(timing.states)
+      case .at(let timing): states.formUnion((timing.states ?? []).union(timing.events))
       case .life:
         if case .liveActivity(let life) = rule.what {
           states.formUnion(life.start + life.end + life.urgent)

@@ -54,7 +54,9 @@ package struct RuleSet: Sendable {
     for (definition, rule) in zip(rules, compiled) {
       switch rule.when {
       case .on(let names, _): for name in Set(names) { byEvent[name, default: []].append(rule) }
-      case .at(let timing): timed.append(TimedRule(rule, timing))
+      case .at(let timing):
+        timed += TimedRule.all(rule, timing, activeStates: activeStates)
+        for name in Set(timing.events) { byEvent[name, default: []].append(rule) }
       case .life:
         guard case .liveActivity(let life) = definition.what else { continue }
         let card = CompiledCard(
@@ -97,7 +99,9 @@ package struct RuleSet: Sendable {
   /// Empty if the set has neither schedule rules nor cards.
   package var timingDigest: String {
     let texts =
-      timed.all.map { "\($0.rule.name) \($0.timing.digest)" }
+      rules.compactMap { rule in
+        if case .at(let timing) = rule.when { "\(rule.name) \(timing.digest)" } else { nil }
+      }
       + cards.map { "\($0.rule.name) \($0.life.digest)" }
     return texts.isEmpty ? "" : PushID(of: texts.sorted().joined(separator: "\n")).description
   }
@@ -135,11 +139,9 @@ package struct RuleSet: Sendable {
   /// Whether any rule depends on when an owner was last in contact.
   package var asksForContacts: Bool { rules.contains { $0.unlessContactWithin != nil } }
 
-  /// The apps whose owners' last contacts `lost-contact` reads.
-  package var lostContactApps: [App] {
-    let apps = timed.all.flatMap { timed -> [App] in
-      if case .lostContact = timed.timing.slots { timed.rule.apps } else { [] }
-    }
+  /// The apps whose owners' last contacts `at: contact` reads.
+  package var contactApps: [App] {
+    let apps = timed.all.flatMap { $0.time?.isOfContact == true ? $0.rule.apps : [] }
     return Set(apps).sorted { $0.rawValue < $1.rawValue }
   }
 

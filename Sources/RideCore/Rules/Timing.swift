@@ -1,19 +1,24 @@
 package import Base
 
-/// When a schedule rule fires: at which instants, and in which states of a ride.
+/// When a rule fires by the clock: at which instants, and in which states of a ride.
 package struct Timing: Hashable, Sendable {
   package var slots: Slots
-  /// `while`: the states in which the rule fires; slots at other times don't count.
-  package var states: Set<String>
+  /// `while`: the states in which the rule fires; slots at other times don't count. Nil allows any
+  /// state, and every active one to a time of the ride.
+  package var states: Set<String>?
   /// `lost-after`: `every` stops when the ride has not changed for this long.
   package var lostAfter: Duration
+  /// `late`: how long a time of the ride may have passed when it is set, and still fire.
+  package var late: Duration
 
   package init(
-    _ slots: Slots, while states: Set<String>, lostAfter: Duration = Self.usualLostAfter
+    _ slots: Slots, while states: Set<String>?, lostAfter: Duration = Self.usualLostAfter,
+    late: Duration = .zero
   ) {
     self.slots = slots
     self.states = states
     self.lostAfter = lostAfter
+    self.late = late
   }
 
   /// How long a ride may stay unchanged if the rule does not state it.
@@ -23,14 +28,8 @@ package struct Timing: Hashable, Sendable {
   package enum Slots: Hashable, Sendable {
     /// `every`: one period after the ride entered the states, and again each period.
     case every(Duration)
-    /// `before` and `after` with `by`: once, this long before (negative) or after a time of the
-    /// ride.
-    case relative(to: RideTime, by: Duration)
-    /// `after: { event: … }` with `by`: once for each occurrence of an event, this long after it.
-    case afterEvent(String, by: Duration)
-    /// `lost-contact`: once the owner's last contact and the entry into the states are older than
-    /// this; again only after another contact.
-    case lostContact(Duration)
+    /// `at`: once for each of these times.
+    case times([RuleTime])
     /// `cron` with `time-zone` and `missed`.
     case cron(CronSchedule, zone: Zone, missed: Missed)
   }
@@ -65,17 +64,16 @@ package struct Timing: Hashable, Sendable {
   package var keyword: String {
     switch slots {
     case .every: "every"
-    case .relative(_, let offset): offset < .zero ? "before" : "after"
-    case .afterEvent: "after"
-    case .lostContact: "lost-contact"
+    case .times: "at"
     case .cron: "cron"
     }
   }
 
-  /// The event that its slots follow from; nil for other rules.
-  var event: String? {
-    if case .afterEvent(let event, _) = slots { event } else { nil }
-  }
+  /// The times of `at`; empty for other rules.
+  package var times: [RuleTime] { if case .times(let times) = slots { times } else { [] } }
+
+  /// The events that arm a firing.
+  package var events: [String] { times.compactMap(\.event) }
 }
 
 extension Timing {
@@ -84,33 +82,12 @@ extension Timing {
     let slots =
       switch slots {
       case .every(let period): "\(period) \(lostAfter)"
-      case .relative(let time, let offset): "\(time) \(offset)"
-      case .afterEvent(let event, let offset): "event \(event) \(offset)"
-      case .lostContact(let limit): "\(limit)"
+      case .times(let times): "\(times.map(\.digest)) late \(late)"
       case .cron(let schedule, .ride, let missed): "\(schedule) ride \(missed)"
       case .cron(let schedule, .named(let zone), let missed):
         "\(schedule) \(zone.identifier) \(missed)"
       }
-    return "\(keyword) \(slots) \(states.sorted())"
-  }
-}
-
-/// A time in a ride's row.
-package enum RideTime: Hashable, Sendable {
-  /// The column `pickup_at`.
-  case pickupAt
-  /// `attributes.KEY`: seconds since 1970, or ISO 8601.
-  case attribute([String])
-
-  /// Parses the notation of rule files: `pickup_at`, `attributes.dropoff_at`.
-  package init?(_ text: String) {
-    if text == "pickup_at" {
-      self = .pickupAt
-      return
-    }
-    let keys = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    guard keys.count > 1, keys[0] == "attributes", !keys.contains("") else { return nil }
-    self = .attribute(Array(keys.dropFirst()))
+    return "\(keyword) \(slots) \(states?.sorted() ?? [])"
   }
 }
 

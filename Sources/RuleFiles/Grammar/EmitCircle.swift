@@ -4,7 +4,7 @@ import RideCore
 enum EmitCircle {
   /// Reports the circle that a rule closes, with all of its rules.
   ///
-  /// A rule with `wait` ends the search, and so does a slot or an escalation: they come later, the ride
+  /// A rule with `at` ends the search, and so does a slot or an escalation: they come later, the ride
   /// may have changed by then, and `RuleLint` warns of them.
   static func report(
     _ rule: Rule, at name: LocatedWord?, among rules: [Rule], _ diagnostics: Diagnostics
@@ -17,12 +17,12 @@ enum EmitCircle {
     }
     diagnostics.report(
       name.location, "rules that fire each other forever: \(steps.joined(separator: ", "))",
-      expected: "wait in one of them, or an event that none of them fires on")
+      expected: "at in one of them, such as at: \(event) + 10s, or an event that none of them fires on")
   }
 
   /// The event that a rule emits at once; nil if it emits none, or later.
   private static func emitted(by rule: Rule) -> String? {
-    guard case .on = rule.when, rule.wait == nil else { return nil }
+    guard case .on = rule.when else { return nil }
     return rule.what.emittedEvent
   }
 

@@ -83,16 +83,14 @@ indirect enum ValueForm: Sendable {
   /// A number, or one placeholder.
   case badge
   case duration(such: String, limit: (longest: Duration, why: String)? = nil)
-  /// A duration, or `0s`.
-  case delay(such: String)
   case expiry
   case rideTime
   /// An expression in CEL.
   case expression
   /// Names of attributes, at least one.
   case attributes
-  /// Such a time, or a mapping that names an event.
-  case rideTimeOrEvent(MappingForm)
+  /// Times of `at`: a base with an offset, or a list.
+  case times
   case cron
   case timeZone
   /// The name of a zone.

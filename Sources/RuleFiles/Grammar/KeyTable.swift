@@ -7,7 +7,7 @@ import RideCore
 /// both.
 enum KeyTable {
   /// The keys that determine when a rule fires.
-  static let triggers = ["on", "every", "before", "after", "lost-contact", "cron"]
+  static let triggers = ["on", "at", "every", "cron"]
   /// The keys that determine what a rule sends.
   static let actions = pushes + ["live-activity", "emit"]
   /// Those that send a push when the rule fires; a card has a life of its own.
@@ -67,21 +67,10 @@ enum KeyTable {
           "Fires one period after the ride entered the states, then each period.",
           partner: ("while", "the states in which it repeats, such as [driver_en_route]")),
         trigger(
-          "before", .rideTime, "Fires before this time of the ride.",
-          partner: ("by", "how long before the time, such as 15m")),
-        trigger(
-          "after", .rideTimeOrEvent(TimerKeys.afterEvent),
-          "Fires after this time of the ride, or after each occurrence of an event.",
-          partner: ("by", "how long after the time, such as 15m")),
-        Key(
-          "by", .delay(such: "15s, 20m or 1h30m"),
-          "How long before or after the time; `0s` at the time.", nextTo: ["before", "after"],
-          otherwise: "it next to before or after: how long before or after the time"),
-        trigger(
-          "lost-contact", duration,
-          "Fires once when the owner has made no contact for this time, again after a new contact.",
-          partner: ("while", "the states in which contact counts, such as [ride_started]")),
-        TimerKeys.wait,
+          "at", .times,
+          "Fires at this time, or at each of a list: `pickup_at`, `attributes.KEY`, an event or "
+            + "`contact`, with `+` or `-` and a duration or `attributes.KEY` (seconds)."),
+        TimerKeys.late,
         trigger("cron", .cron, "Fires at these times: minute, hour, day of month, month, weekday."),
         Key(
           "time-zone", .timeZone, "The zone of `cron`; without it, UTC.", nextTo: ["cron"],
@@ -92,7 +81,7 @@ enum KeyTable {
         Key(
           "while", .oneOrMoreWords,
           "Fires and sends only in these states; without it, in every active state, and with `on` "
-            + "in any state.",
+            + "or an event in `at` in any state.",
           nextTo: triggers, otherwise: notInCards),
         Key(
           "if", .expression,
@@ -126,7 +115,7 @@ enum KeyTable {
           otherwise: "nothing: an emitted event has the data of the event that made the rule fire"),
         Key(
           "expires", .expiry,
-          "How long the push is valid, counted from the event or slot, plus `wait`. Without it a "
+          "How long the push is valid, counted from the firing. Without it a "
             + "`background` push is never stored, see [Background](#background).",
           required: "a duration such as 5m, or never-store: without it Apple may keep the push for "
             + "30 days",

@@ -132,12 +132,6 @@ struct NodeDecoder {
     return duration
   }
 
-  /// Reads a duration that may be zero.
-  func delay(_ field: Field) -> Duration? {
-    guard case .delay(let example) = field.key.form else { return nil }
-    return time(field.node, for: field.name, such: example, limit: nil, allowsZero: true)
-  }
-
   /// Reads `ride` or the name of a time zone.
   func timeZone(_ field: Field) -> Timing.Zone? {
     if field.node.string == "ride" { return .ride }

@@ -32,10 +32,7 @@ struct RuleDecoder {
       return Draft()
     }
     let fields = Fields(
-      node, as: KeyTable.rule,
-      elsewhere: KeyTable.alert.each(belongs: "it within alert")
-        .merging(KeyTable.former(node.pairs)) { $1 },
-      diagnostics: diagnostics)
+      node, as: KeyTable.rule, elsewhere: elsewhere(node), diagnostics: diagnostics)
     guard let fields else { return Draft() }
     reportReserved(fields)
     let name = fields.required("name").flatMap(decode.word)
@@ -56,7 +53,6 @@ struct RuleDecoder {
     let contact = fields["unless-contact-within"].flatMap(decode.duration)
     let condition = ConditionDecoder(diagnostics: diagnostics).condition(fields)
     reportPhone(in: condition, fields)
-    let wait = fields["wait"].flatMap(decode.duration)
     let escalation = fields["escalate"].flatMap(self.escalation)
     reportFurtherApps(apps, action)
     let limits = LimitsDecoder(diagnostics: diagnostics).limits(fields, what, defaults)
@@ -69,7 +65,6 @@ struct RuleDecoder {
       expires: expires, collapse: collapse, unlessContactWithin: contact,
       source: "\(diagnostics.file):\(node.location.line)")
     rule.condition = condition
-    rule.wait = wait
     rule.escalation = escalation
     checkEscalation(of: rule, fields["escalate"])
     rule.otherApps = apps.dropFirst().map { App(rawValue: $0.text) }
@@ -92,6 +87,13 @@ struct RuleDecoder {
     diagnostics.report(
       apps[1].location, "a second app of a live-activity rule",
       expected: "one app: write a rule for the cards of \(apps[1].text)")
+  }
+
+  /// The keys that are not of a rule, each with what to write instead.
+  private func elsewhere(_ node: YAMLNode) -> [String: String] {
+    KeyTable.alert.each(belongs: "it within alert")
+      .merging(KeyTable.former(node.pairs)) { $1 }
+      .merging(FormerKeys.times(in: node)) { $1 }
   }
 
   private func reportReserved(_ fields: Fields) {
@@ -142,7 +144,7 @@ struct RuleDecoder {
 
   /// Reports an escalation that could only come when the rule's pushes are no longer valid.
   private func checkEscalation(of rule: Rule, _ field: Field?) {
-    let validity = rule.validity - (rule.wait ?? .zero)
+    let validity = rule.validity
     guard let limit = rule.escalation?.limit, limit > validity, let field else { return }
     diagnostics.report(
       field.location,

@@ -2,20 +2,11 @@ import RideCore
 
 /// The keys of rules that fire or act later than their event.
 enum TimerKeys {
-  /// `after: { event: driver_arrived }`.
-  static let afterEvent = MappingForm(
-    subject: "after",
-    keys: [
-      Key(
-        "event", .word(.event), "The event; `by` counts from each of its occurrences.",
-        required:
-          "event: driver_arrived, or pickup_at or attributes.KEY in the place of the mapping")
-    ])
-
-  static let wait = Key(
-    "wait", .duration(such: "30s or 2m"),
-    "Fires this long after the event, if `while` still holds then.", nextTo: ["on"],
-    otherwise: "it next to on only: other rules have a time of their own")
+  static let late = Key(
+    "late", .duration(such: "30s or 2m"),
+    "Fires a time of the ride that is already past when it is set, if by at most this; its push is "
+      + "valid that much longer.",
+    nextTo: ["at"], otherwise: "it next to at with pickup_at or attributes.KEY only")
 
   static let emit = Key(
     "emit", .word(.event),
@@ -31,7 +22,7 @@ enum TimerKeys {
     keys: [
       Key(
         "unless-seen-within", .duration(such: "6s or 2m"),
-        "How long the owner has, counted from the event or slot, plus `wait`; at most `expires`.",
+        "How long the owner has, counted from the firing; at most `expires`.",
         required: "unless-seen-within: 6s, at most as long as expires"),
       Key(
         "emit", .word(.event),

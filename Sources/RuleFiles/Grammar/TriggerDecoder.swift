@@ -21,8 +21,8 @@ struct TriggerDecoder {
       ? action
       : fields.single(
         of: KeyTable.triggers, lack: "when it fires",
-        expected: "on with an event such as driver_arrived, or with a list of events; or every, "
-          + "before, after, lost-contact or cron")
+        expected: "on with an event such as driver_arrived, or with a list of events; or at, "
+          + "every or cron")
     guard let trigger else { return nil }
     for field in fields.present(fields.keys) {
       let triggers = field.key.nextTo.filter(KeyTable.triggers.contains)
@@ -34,8 +34,7 @@ struct TriggerDecoder {
     switch trigger.name {
     case "live-activity": return .life
     case "every": return every(trigger, fields)
-    case "before", "after": return relative(trigger, fields)
-    case "lost-contact": return lostContact(trigger, fields)
+    case "at": return at(trigger, fields)
     case "cron": return cron(trigger, fields)
     default:
       let events = vocabulary.events(
@@ -55,42 +54,19 @@ struct TriggerDecoder {
     return .at(Timing(.every(period), while: states, lostAfter: lostAfter))
   }
 
-  private func lostContact(_ field: Field, _ fields: Fields) -> Rule.When? {
-    let limit = decode.duration(field)
-    guard let states = fields.partner(of: field), let states = self.states(states, final: false),
-      let limit
-    else { return nil }
-    return .at(Timing(.lostContact(limit), while: states))
-  }
-
-  private func relative(_ field: Field, _ fields: Fields) -> Rule.When? {
-    if case .rideTimeOrEvent(let form) = field.key.form, case .mapping = field.node.kind {
-      return afterEvent(Fields(field.node, as: form, diagnostics: diagnostics), field, fields)
+  private func at(_ field: Field, _ fields: Fields) -> Rule.When? {
+    let times = TimeDecoder(diagnostics: diagnostics, vocabulary: vocabulary).times(field)
+    let late = fields["late"].map(decode.duration) ?? .zero
+    let isOfRide = times?.contains { if case .ride = $0.base { true } else { false } } == true
+    if let times, let field = fields["late"], !isOfRide, !times.isEmpty {
+      fields.reportMisplaced(field, "in a rule without a time of the ride")
     }
-    let time = field.node.string.flatMap(RideTime.init)
-    if time == nil {
-      diagnostics.reportType(
-        of: field.node, for: field.name,
-        expected: "a time of the ride: pickup_at, or attributes.KEY with seconds since 1970 or "
-          + "ISO 8601" + (field.name == "after" ? "; or { event: driver_arrived }" : ""),
-        among: ["pickup_at"])
+    let isOfEvents = times?.allSatisfy { $0.event != nil } == true
+    let states = isOfEvents && fields["while"] == nil ? nil : states(fields["while"], final: true)
+    guard let times, let late, isOfEvents && fields["while"] == nil || states != nil else {
+      return nil
     }
-    guard let offset = fields.partner(of: field).flatMap(decode.delay), let time,
-      let states = states(fields["while"], final: true)
-    else { return nil }
-    return .at(
-      Timing(
-        .relative(to: time, by: field.name == "before" ? .zero - offset : offset), while: states))
-  }
-
-  private func afterEvent(_ form: Fields?, _ field: Field, _ fields: Fields) -> Rule.When? {
-    let word = form?.required("event").flatMap(decode.word)
-    let events = vocabulary.events(
-      word.map { [$0] } ?? [], of: "after", diagnostics: diagnostics)
-    guard let offset = fields.partner(of: field).flatMap(decode.delay), let event = events.first,
-      let states = states(fields["while"], final: true)
-    else { return nil }
-    return .at(Timing(.afterEvent(event, by: offset), while: states))
+    return .at(Timing(.times(times), while: states, late: late))
   }
 
   private func cron(_ field: Field, _ fields: Fields) -> Rule.When? {

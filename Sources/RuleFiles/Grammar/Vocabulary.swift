@@ -90,6 +90,7 @@ struct Vocabulary {
     if let events = file["events"] {
       let words = words(events.node, for: "events", diagnostics: diagnostics)
       Self.reportInternal(words, "an event", diagnostics: diagnostics)
+      Self.reportBases(words, "an event", diagnostics: diagnostics)
       declared.formUnion(words.map(\.text))
     }
     guard let states = file["states"] else { return }
@@ -124,7 +125,19 @@ struct Vocabulary {
         expected: "another name: this is the event for other changes of a ride")
     }
     Self.reportInternal(active + final, "a state", diagnostics: diagnostics)
+    Self.reportBases(active + final, "a state", diagnostics: diagnostics)
     (self.active, self.final) = (active.map(\.text), final.map(\.text))
+  }
+
+  /// Reports names that mean something else in `at`.
+  private static func reportBases(
+    _ words: [LocatedWord], _ what: String, diagnostics: Diagnostics
+  ) {
+    for word in words where TimeDecoder.reserved.contains(word.text) {
+      diagnostics.report(
+        word.location, "\(what) named \(word.text)",
+        expected: "another name: at has another meaning for this one")
+    }
   }
 
   private static func reportInternal(

@@ -17,7 +17,7 @@ package struct RuleTestRun: Sendable {
       case emitted(String)
       /// Nothing was sent, for this reason.
       case notSent(LedgerReason?)
-      /// It waits on purpose until a later decision: `wait`, quiet hours or a receipt.
+      /// It waits on purpose until a later decision: the time of `at`, quiet hours or a receipt.
       case waits(LedgerReason?)
     }
 

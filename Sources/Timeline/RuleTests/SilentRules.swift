@@ -74,21 +74,24 @@ struct SilentRules {
   }
 
   private func silence(of timing: Timing, _ instant: Timestamp) -> String {
-    if case .relative(let time, _) = timing.slots {
-      let ride = test.scenario.ride(at: instant)
-      switch time {
-      case .pickupAt where ride?.pickupAt == nil: return "pickup_at is not set"
-      case .attribute(let path) where value(path, instant) == nil:
-        return "attributes.\(path.joined(separator: ".")) is not set"
-      default: break
-      }
-    }
-    if case .afterEvent(let event, _) = timing.slots,
-      !run.events.contains(where: { $0.name == event && $0.at <= instant })
-    {
-      return "\(event) did not happen before"
-    }
+    let reasons = timing.times.map { missing($0, instant) }
+    if let first = reasons.first, let first, reasons.allSatisfy({ $0 != nil }) { return first }
     return outside(timing.states, instant) ?? "no time of \(timing.keyword) is due then"
+  }
+
+  /// Returns what a time of `at` lacks; nil if it is known.
+  private func missing(_ time: RuleTime, _ instant: Timestamp) -> String? {
+    switch time.base {
+    case .ride(.pickupAt):
+      return test.scenario.ride(at: instant)?.pickupAt == nil ? "pickup_at is not set" : nil
+    case .ride(.attribute(let path)):
+      return value(path, instant) == nil
+        ? "attributes.\(path.joined(separator: ".")) is not set" : nil
+    case .event(let event):
+      return run.events.contains { $0.name == event && $0.at <= instant }
+        ? nil : "\(event) did not happen before"
+    case .contact: return nil
+    }
   }
 
   private func outside(_ states: Set<String>?, _ instant: Timestamp) -> String? {

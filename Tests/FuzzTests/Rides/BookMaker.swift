@@ -93,7 +93,7 @@ struct BookMaker {
       let time: RideTime = chance.pick(.pickupAt, .attribute(["at"]), .attribute(["a", "b"]))
       let offset = duration()
       let by = chance.percent(50) ? offset : .zero - offset
-      return .at(Timing(.relative(to: time, by: by), while: states(final: true)))
+      return .at(Timing(.times([RuleTime(.ride(time), by: by)]), while: states(final: true)))
     case 3:
       let zone =
         Self.zones.isEmpty

@@ -58,7 +58,7 @@ enum RuleBytes {
         missed: { all: 3 }
         alert: { title: "{{event.at | time}}" }
         expires: never-store
-      - { name: after, app: driver, after: attributes.at, by: 1h, alert: { title: x }, expires: 1d }
+      - { name: after, app: driver, at: attributes.at + 1h, alert: { title: x }, expires: 1d }
       - name: card
         app: customer
         live-activity:

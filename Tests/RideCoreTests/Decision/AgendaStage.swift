@@ -50,7 +50,7 @@ struct AgendaStage {
     let decision = decide(view, by: Sample.book([rule]), now: now)
     let outcomes = decision.pushes.map { _ in PushOutcome.accepted }
     let settlement = decision.settled(outcomes, now: now) { 0.5 }
-    slots += decision.pushes.filter { $0.entry.rule == "r" }.map(\.entry.event.at)
+    slots += decision.pushes.filter { $0.entry.rule == "r" }.map(\.entry.event.firing)
     closed += decision.ended
     tally += settlement.tallies["r"] ?? SlotTally()
     view.apply(settlement)

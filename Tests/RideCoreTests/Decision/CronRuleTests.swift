@@ -125,8 +125,8 @@ import Testing
   func `each slot has one fate`(seed: Int) {
     var numbers = SeededGenerator(seed: UInt64(seed))
     let kinds: [Timing.Slots] = [
-      .every(.seconds(300)), .relative(to: .pickupAt, by: .seconds(-900)),
-      .relative(to: .pickupAt, by: .seconds(600)), Self.cron(.skip), Self.cron(.latest),
+      .every(.seconds(300)), .times([RuleTime(.ride(.pickupAt), by: .seconds(-900))]),
+      .times([RuleTime(.ride(.pickupAt), by: .seconds(600))]), Self.cron(.skip), Self.cron(.latest),
       Self.cron(.all(atMost: 3)),
     ]
     var stage = AgendaStage(kinds[seed % kinds.count], while: ["requested", "ride_completed"])

@@ -88,7 +88,7 @@ import Testing
     let (code, change) = Self.causes[index]
     for late in [false, true] {
       var stage = Stage()
-      stage.rule.wait = .seconds(60)
+      stage.rule.delay(by: .seconds(60))
       stage.decide(at: 0)
       change(&stage)
       for time in late ? [70, 70, 71] : [59, 59, 65, 66] { stage.decide(at: Double(time)) }
@@ -124,7 +124,7 @@ import Testing
     stage.view.phones = [
       Sample.phone(1, locale: "de"), Sample.phone(2, token: Sample.driverToken, locale: "en"),
     ]
-    stage.rule.wait = .seconds(60)
+    stage.rule.delay(by: .seconds(60))
     stage.rule.condition = try Condition("phone.locale == 'de'")
     for time in [0, 59, 65, 66] { stage.decide(at: Double(time)) }
     #expect(stage.emitted == [65])
@@ -132,7 +132,7 @@ import Testing
 
   @Test func `what can't be sent is escalated: nobody has seen it`() {
     var stage = Stage()
-    stage.rule.wait = .seconds(60)
+    stage.rule.delay(by: .seconds(60))
     stage.decide(at: 0)
     stage.view.ride?.attributes = "{}"
     for time in [59, 65, 66] { stage.decide(at: Double(time)) }
@@ -143,7 +143,7 @@ import Testing
   @Test func `without a phone, if decides about the escalation when the wait is over`() throws {
     var stage = Stage()
     stage.view.phones = []
-    stage.rule.wait = .seconds(60)
+    stage.rule.delay(by: .seconds(60))
     stage.rule.condition = try Condition("ride.attributes.plate == 'X'")
     for time in [0, 65] { stage.decide(at: Double(time)) }
     #expect(stage.emitted.isEmpty && stage.reasons.contains("suppressed: if is false"))

@@ -12,7 +12,7 @@ import Testing
     var rule = Rule(
       name: name, app: .driver, when: when, what: .emit(event), expires: .ofEmit,
       source: "sample.yaml:1")
-    rule.wait = wait.map { .seconds($0) }
+    rule.delay(by: wait.map { .seconds($0) })
     return rule
   }
 
@@ -139,7 +139,7 @@ import Testing
       "slot",
       .at(
         Timing(
-          .afterEvent("eta_changed", by: .seconds(1)), while: ["driver_arrived", "ride_completed"]))
+          .times([RuleTime(.event("eta_changed"), by: .seconds(1))]), while: ["driver_arrived", "ride_completed"]))
     )
     let timed = run(&view, [slot], through: 3600)
     #expect(timed.emitted == EmitTally.limit && timed.refused == 1)

@@ -133,7 +133,7 @@ import Testing
 
   @Test func `with wait, it counts from the end of the wait`() {
     var stage = Stage()
-    stage.rule.wait = .seconds(60)
+    stage.rule.delay(by: .seconds(60))
     stage.decide(at: 0)
     #expect(stage.decide(at: 6).emits.isEmpty)
     stage.decide(at: 60)

@@ -4,12 +4,12 @@ import TestSupport
 @testable import Base
 @testable import RideCore
 
-/// R87: slots after an event, and `by: 0s`.
+/// R87: firings that an event arms, through a ride's life.
 @Suite("Slots after an event") struct EventSlotTests {
   private func stage(_ minutes: Int64 = 10, while states: Set<String> = ["driver_arrived"])
     -> AgendaStage
   {
-    AgendaStage(.afterEvent("driver_arrived", by: .seconds(minutes * 60)), while: states)
+    AgendaStage(.times([RuleTime(.event("driver_arrived"), by: .seconds(minutes * 60))]), while: states)
   }
 
   @Test func `R87: once, ten minutes after arrival`() {
@@ -20,7 +20,7 @@ import TestSupport
     stage.emit("ride_updated", at: 4)
     #expect(stage.claim(at: 4) == 10)
     stage.run(until: 100, from: 10)
-    #expect(stage.minutes == [10] && stage.tally.fired == 1 && stage.tally.remainder == 0)
+    #expect(stage.minutes == [10])
   }
 
   @Test func `each occurrence sets it anew, and fires once`() {
@@ -58,14 +58,14 @@ import TestSupport
       changes.removeAll { $0.0 <= claim }
       stage.claim(at: claim)
     }
-    #expect(stage.minutes == fires && stage.tally.remainder == 0)
-    let isTooLate = fires.isEmpty && claims == [0, 13]
-    #expect(stage.reasons == (isTooLate ? ["the ride left the states of the rule"] : []))
+    #expect(stage.minutes == fires)
+    let isOutside = fires.isEmpty
+    #expect(stage.reasons == (isOutside ? ["the ride is requested, not in while"] : []))
   }
 
   @Test func `an event before the states counts from its own time`() {
     var stage = AgendaStage(
-      .afterEvent("eta_changed", by: .seconds(600)), while: ["driver_arrived"])
+      .times([RuleTime(.event("eta_changed"), by: .seconds(600))]), while: ["driver_arrived"])
     stage.emit("eta_changed", at: 0)
     stage.claim(at: 0)
     stage.state("driver_arrived", at: 4)
@@ -73,12 +73,12 @@ import TestSupport
     #expect(stage.minutes == [10])
   }
 
-  @Test func `R87: by 0s fires at the event itself, and at the pickup itself`() {
+  @Test func `R87: without an offset it fires at the event itself, and at the pickup itself`() {
     var stage = stage(0)
     stage.state("driver_arrived", at: 0)
     stage.run(until: 60)
     #expect(stage.minutes == [0])
-    var pickup = AgendaStage(.relative(to: .pickupAt, by: .zero), while: ["requested"])
+    var pickup = AgendaStage(.times([RuleTime(.ride(.pickupAt), by: .zero)]), while: ["requested"])
     pickup.ride.pickupAt = AgendaStage.at(30)
     pickup.state("requested", at: 0)
     pickup.run(until: 60)
@@ -87,21 +87,11 @@ import TestSupport
 
   @Test func `after a final state, and then the ride is over`() {
     var stage = AgendaStage(
-      .afterEvent("ride_completed", by: .seconds(3600)), while: ["ride_completed"])
+      .times([RuleTime(.event("ride_completed"), by: .seconds(3600))]), while: ["ride_completed"])
     stage.state("ride_completed", at: 0)
     #expect(stage.claim(at: 0) == 60)
     stage.run(until: 200, from: 60)
     #expect(stage.minutes == [60] && stage.memo.isEmpty)
-  }
-
-  @Test func `a rule with another time moves the slot of an event that is long consumed`() {
-    var stage = stage()
-    stage.state("driver_arrived", at: 0)
-    stage.claim(at: 0)
-    stage.rule.when = .at(
-      Timing(.afterEvent("driver_arrived", by: .seconds(1200)), while: ["driver_arrived"]))
-    stage.run(until: 60, from: 1)
-    #expect(stage.minutes == [20])
   }
 
   /// A ride's random life, handled at random times and whenever it is due, fires as an independent
@@ -140,6 +130,5 @@ import TestSupport
       }
     }
     #expect(stage.minutes == expected, "seed \(seed): \(events)")
-    #expect(stage.tally.remainder == 0)
   }
 }

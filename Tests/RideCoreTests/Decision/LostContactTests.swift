@@ -4,18 +4,19 @@ import Testing
 @testable import RideCore
 @testable import Timeline
 
-/// R88: `lost-contact` fires once, and again after another contact.
-@Suite("lost-contact") struct LostContactTests {
+/// R88: `at: contact` fires once, and again after another contact.
+@Suite("at: contact") struct LostContactTests {
   /// A ride of driver `d`, decided whenever it is due, with contacts at chosen times.
   private struct Stage {
     var rule = Sample.rule("lost", app: .driver)
     var view = Sample.view(events: [])
-    var contacts: [Double] = []
+    /// Its app has reported a contact before.
+    var contacts: [Double] = [-60]
     var fired: [Double] = []
     var decisions = 0
 
     init(_ limit: Int64 = 120, while states: Set<String> = ["driver_arrived"]) {
-      rule.when = .at(Timing(.lostContact(.seconds(limit)), while: states))
+      rule.when = .at(Timing(.times([RuleTime(.contact, by: .seconds(limit))]), while: states))
       view.ride?.updatedAt = Sample.now
     }
 
@@ -57,11 +58,11 @@ import Testing
 
   /// When the owner makes contact, and when the rule fires in half an hour.
   static let contacts: [(at: [Double], fires: [Double])] = [
-    // It counts from the entry into the states.
-    ([], [2]), ([-30], [2]), ([-1], [2]),
+    // Without any contact it does not fire. It counts from the entry into the states.
+    ([], []), ([-30], [2]), ([-1], [2]),
     ([1], [3]), ([1, 2, 3, 4], [6]),
     // Once, until the next contact.
-    ([10], [2, 12]), ([10, 20], [2, 12, 22]), ([1, 2, 3, 20, 21], [5, 23]),
+    ([10], [12]), ([10, 20], [12, 22]), ([1, 2, 3, 20, 21], [5, 23]),
     ((0...30).map(Double.init), []),
   ]
 

@@ -175,7 +175,7 @@ import Testing
 
 @Suite("Reminders") struct ReminderTests {
   private func stage(_ offset: Int64 = -15) -> AgendaStage {
-    AgendaStage(.relative(to: .pickupAt, by: .seconds(offset * 60)), while: ["requested"])
+    AgendaStage(.times([RuleTime(.ride(.pickupAt), by: .seconds(offset * 60))]), while: ["requested"])
   }
 
   @Test func `once, before the time`() {
@@ -201,7 +201,7 @@ import Testing
     value: String, reason: String?
   ) {
     var stage = AgendaStage(
-      .relative(to: .attribute(["lands"]), by: .seconds(600)), while: ["requested"])
+      .times([RuleTime(.ride(.attribute(["lands"])), by: .seconds(600))]), while: ["requested"])
     stage.ride.attributes = #"{"lands": \#(value)}"#
     stage.state("requested", at: 0)
     stage.claim(at: 0)
@@ -215,7 +215,7 @@ import Testing
 
   @Test func `after a time that an attribute holds`() {
     var stage = AgendaStage(
-      .relative(to: .attribute(["lands"]), by: .seconds(600)), while: ["requested"])
+      .times([RuleTime(.ride(.attribute(["lands"])), by: .seconds(600))]), while: ["requested"])
     stage.ride.attributes = #"{"lands": \#(AgendaStage.at(60).epochSeconds)}"#
     stage.state("requested", at: 0)
     stage.run(until: 200)
@@ -226,7 +226,7 @@ import Testing
   static let moves: [(at: Double, to: Double?, slots: [Double])] = [
     (10, 90, [75]), (10, 30, [15]), (10, nil, []), (44, 60, [45]),
     // The reminder has already fired: a small change is ignored, a new appointment is not.
-    (46, 65, [45]), (46, 70, [45]), (46, 240, [45, 225]), (46, nil, [45]),
+    (46, 61, [45]), (46, 65, [45, 50]), (46, 240, [45, 225]), (46, nil, [45]),
   ]
 
   @Test(arguments: moves.indices)
@@ -254,6 +254,39 @@ import Testing
     #expect(stage.tally.skipped == 1 && stage.tally.due == 1)
   }
 
+  /// When the pickup is by the time that it is set, and whether the rule may be so late.
+  static let late: [(pickup: Double, fires: Bool)] = [(10, false), (12.5, true), (14, true)]
+
+  @Test(arguments: late)
+  func `R91: late lets it fire at once, if it is not later`(pickup: Double, fires: Bool) {
+    var stage = stage()
+    if case .at(var timing) = stage.rule.when {
+      timing.late = .seconds(180)
+      stage.rule.when = .at(timing)
+    }
+    stage.ride.pickupAt = AgendaStage.at(pickup)
+    stage.state("requested", at: 0)
+    stage.run(until: 100)
+    #expect(stage.minutes == (fires ? [pickup - 15] : []) && stage.tally.remainder == 0)
+  }
+
+  @Test func `two times of the ride are two firings, and one if they coincide`() {
+    for (other, expected) in [(-45, [15.0, 45]), (-15, [45])] {
+      var stage = stage()
+      stage.rule.when = .at(
+        Timing(
+          .times([
+            RuleTime(.ride(.pickupAt), by: .seconds(-900)),
+            RuleTime(.ride(.attribute(["at"])), by: .seconds(Int64(other) * 60)),
+          ]), while: ["requested"]))
+      stage.ride.pickupAt = AgendaStage.at(60)
+      stage.ride.attributes = #"{"at": \#(AgendaStage.at(60).epochSeconds)}"#
+      stage.state("requested", at: 0)
+      stage.run(until: 200)
+      #expect(stage.minutes == expected)
+    }
+  }
+
   @Test func `moved into the past it is skipped, with the reason`() {
     var stage = stage()
     stage.state("requested", at: 0)
@@ -276,7 +309,7 @@ import Testing
   }
 
   @Test func `after the ride's end, and then the ride is over`() {
-    var stage = AgendaStage(.relative(to: .pickupAt, by: .seconds(3600)), while: ["ride_completed"])
+    var stage = AgendaStage(.times([RuleTime(.ride(.pickupAt), by: .seconds(3600))]), while: ["ride_completed"])
     stage.ride.pickupAt = AgendaStage.at(0)
     stage.state("ride_completed", at: 30)
     #expect(stage.claim(at: 30) == 60)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct UndecidedPushTests {
   /// What keeps a push of the second event back.
   private static let kinds: [@Sendable (inout Rule) -> Void] = [
-    { $0.wait = .seconds(120) },
+    { $0.delay(by: .seconds(120)) },
     { rule in
       // 2027-01-15T08:00 is in them.
       guard let from = QuietHours.TimeOfDay(text: "07:00"),

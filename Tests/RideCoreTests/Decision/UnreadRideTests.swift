@@ -5,8 +5,8 @@ import Testing
 /// Tests of rides whose row of an attached table changed and could not be read since.
 @Suite("Unread rides") struct UnreadRideTests {
   private static let kinds: [Timing.Slots] = [
-    .every(.seconds(600)), .afterEvent("driver_arrived", by: .seconds(600)),
-    .relative(to: .pickupAt, by: .seconds(-1200)),
+    .every(.seconds(600)), .times([RuleTime(.event("driver_arrived"), by: .seconds(600))]),
+    .times([RuleTime(.ride(.pickupAt), by: .seconds(-1200))]),
   ]
 
   @Test(arguments: kinds.indices)

@@ -5,9 +5,9 @@ import Testing
 @testable import RideCore
 @testable import Timeline
 
-/// R87: `wait` fires a rule later, if it still may.
-@Suite("wait") struct WaitTests {
-  /// A ride with the rule `on: driver_arrived, wait: 2m` for the customer, who has one phone.
+/// R87: an event arms a firing for later, if it still may.
+@Suite("at: an event") struct WaitTests {
+  /// A ride with the rule `at: driver_arrived + 2m` for the customer, who has one phone.
   private struct Stage {
     var view = Sample.view(events: [Sample.event()])
     var rule: Rule
@@ -17,7 +17,7 @@ import Testing
     init(_ wait: Int64 = 120, while states: Set<String>? = ["driver_arrived"]) {
       rule = Sample.rule(collapse: "r-{{ride.id}}")
       rule.when = .on(["driver_arrived"], while: states)
-      rule.wait = .seconds(wait)
+      rule.delay(by: .seconds(wait))
     }
 
     /// Decides once and settles; returns the decision and when the ride is due.
@@ -100,10 +100,10 @@ import Testing
 
   @Test func `while it waits, it supersedes no older push that is retried`() {
     var stage = Stage()
-    stage.rule.wait = nil
+    stage.rule.delay(by: nil)
     stage.decide(at: 0, .refused(Refusal(status: 503, reason: "Shutdown")))
     #expect(stage.view.memo.waiting.count == 1)
-    stage.rule.wait = .seconds(120)
+    stage.rule.delay(by: .seconds(120))
     stage.view.events = [RideEvent(id: 2, name: "driver_arrived", at: Sample.now)]
     #expect(stage.decide(at: 0.1).decision.pushes.isEmpty)
     #expect(stage.decide(at: 60).decision.pushes.map(\.entry.event.id) == [1])
@@ -137,5 +137,66 @@ import Testing
     stage.decide(at: 0)
     let json = stage.view.memo.storedText
     #expect(try Memo(storedText: json) == stage.view.memo)
+  }
+
+  @Test func `a newer occurrence replaces a firing that has not happened, also without collapse`() {
+    var stage = Stage()
+    stage.rule.collapse = nil
+    stage.decide(at: 0)
+    stage.view.events = [RideEvent(id: 2, name: "driver_arrived", at: Sample.now + .seconds(60))]
+    #expect(stage.decide(at: 60).due == 180)
+    #expect(stage.verdicts.contains("superseded: superseded by driver_arrived"))
+    #expect(stage.decide(at: 180).decision.pushes.map(\.entry.event.id) == [2])
+  }
+
+  @Test func `each time of a list is a firing of its own, with the data of the event`() {
+    var stage = Stage()
+    stage.rule.when = .at(
+      Timing(
+        .times([60, 120, 120].map { RuleTime(.event("driver_arrived"), by: .seconds($0)) }),
+        while: nil))
+    stage.decide(at: 0)
+    #expect(stage.view.memo.waiting.count == 2)
+    #expect(stage.decide(at: 59).decision.pushes.count == 1)
+    #expect(stage.decide(at: 119).decision.pushes.count == 1)
+    #expect(stage.view.memo.waiting.isEmpty)
+  }
+
+  /// The attribute of the offset, and when the rule fires; nil if it does not.
+  static let offsets: [(attributes: String, due: Double?, reason: String?)] = [
+    (#"{"free_wait": 300}"#, 299, nil), (#"{"free_wait": "90"}"#, 89, nil),
+    ("{}", nil, "missing attributes.free_wait"),
+    (#"{"free_wait": "soon"}"#, nil, #"attributes.free_wait "soon" is not a number"#),
+    (#"{"free_wait": -5}"#, nil, "attributes.free_wait -5 is not a number"),
+  ]
+
+  @Test(arguments: offsets.indices)
+  func `an offset of the ride, in seconds`(index: Int) {
+    let (attributes, due, reason) = Self.offsets[index]
+    var stage = Stage()
+    stage.rule.when = .at(
+      Timing(
+        .times([
+          RuleTime(.event("driver_arrived"), by: .attribute(["free_wait"], isBefore: false))
+        ]), while: nil))
+    stage.view.ride?.attributes = attributes
+    #expect(stage.decide(at: 0).due == due)
+    if let reason { #expect(stage.verdicts == ["suppressed: \(reason)"]) }
+  }
+
+  @Test func `two offers to two drivers are two firings`() {
+    var stage = Stage(while: nil)
+    stage.rule = Sample.rule("offer", app: .driver)
+    stage.rule.when = .on(["offer"])
+    stage.rule.delay(by: .seconds(60))
+    stage.view.phones = [
+      Sample.phone(1, app: .driver, owner: "d1"), Sample.phone(2, app: .driver, owner: "d2"),
+    ]
+    stage.view.events = ["d1", "d2"].enumerated().map { index, driver in
+      RideEvent(
+        id: Int64(index) + 1, name: "offer", at: Sample.now, data: #"{"driver_id": "\#(driver)"}"#)
+    }
+    stage.decide(at: 0)
+    #expect(stage.decide(at: 60).decision.pushes.count == 2)
   }
 }

@@ -18,7 +18,7 @@ import Testing
       events: [RideEvent] = [Sample.event()]
     ) throws {
       var rule = Sample.rule("moved")
-      rule.wait = .seconds(60)
+      rule.delay(by: .seconds(60))
       let memory = text.contains("last") ? [["eta"]] : []
       rule.condition = try Condition(text, remembering: memory)
       rules = [Sample.rule("now", on: ["eta_changed"]), rule]

@@ -30,7 +30,7 @@ enum RuleTestRules {
         escalate: { unless-seen-within: 6s, emit: offer_unseen }
         alert: { title: Offer, mutable-content: true }
         expires: 15s
-      - { name: lost, app: driver, lost-contact: 2m, while: [driver_arrived], emit: driver_lost }
+      - { name: lost, app: driver, at: contact + 2m, while: [driver_arrived], emit: driver_lost }
       - { name: heartbeat, app: driver, every: 20m, while: [driver_en_route], background: {}, expires: 5m }
       - name: card
         app: customer
