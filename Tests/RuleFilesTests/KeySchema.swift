@@ -88,9 +88,11 @@ enum KeySchema {
   }
 
   /// A time of `at`: the base, and an offset.
-  private static let time = pattern(
-    #"^ *(pickup_at|contact(?= *\+)|attributes(\.[^. ]+)+|[A-Za-z0-9_.-]+)"#
-      + #"( +[+-] +(attributes(\.[^. ]+)+|0s|([0-9]+[a-z]+)+))? *$"#)
+  private static var time: Schema {
+    pattern(
+      #"^ *(pickup_at|contact(?= *\+)|attributes(\.[^. ]+)+|[A-Za-z0-9_.-]+)"#
+        + #"( +[+-] +(attributes(\.[^. ]+)+|0s|([0-9]+[a-z]+)+))? *$"#)
+  }
 
   private static func value(_ form: ValueForm) -> Schema {
     switch form {
