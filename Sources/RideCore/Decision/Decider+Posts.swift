@@ -12,6 +12,9 @@ extension Decider {
   ) {
     if !isFirstPart { return }
     var entry = draft(firing.rule, firing.context.event, app, of: person.owner)
+    if let newer = replacement(of: firing.context.event, for: person.owner, in: app) {
+      return closeReplaced(entry, person.owner, by: newer)
+    }
     entry.owner = person.owner
     if person.isParticipant { entry.isOfParticipant = true }
     if let waitsUntil = firing.waitsUntil {
@@ -49,7 +52,7 @@ extension Planner {
     _ entry: LedgerEntry, to owner: OwnerID, locale: String?
   ) throws(Problem) -> PlannedPush {
     let receiver = entry.receiver ?? ""
-    let validUntil = entry.event.at + rule.validity
+    let validUntil = entry.event.firing + rule.validity
     try Self.check(validUntil, at: now)
     if let variable = configuration.receivers.missing(receiver) {
       throw Problem(

@@ -165,7 +165,9 @@ struct Decider {
       for (slot, reason) in machine.skipped {
         close(draft(rule.rule, event(of: rule, at: slot)), .suppressed, reason)
       }
-      if machine.tally.due > 0 { decision.settlement.tallies[rule.name, default: SlotTally()] += machine.tally }
+      if machine.tally.due > 0 {
+        decision.settlement.tallies[rule.name, default: SlotTally()] += machine.tally
+      }
       // A ride that is over keeps a rule's memo only while a slot is still to come.
       if let memo = machine.memo, decision.isActive || machine.next != nil {
         decision.settlement.memo.slots[rule.key] = memo

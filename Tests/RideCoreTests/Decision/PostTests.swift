@@ -17,7 +17,7 @@ import Testing
       what: .post(Post(receiver: receiver, text: text)),
       data: ["plate": .value(Sample.text("{{ride.attributes.plate}}"))],
       expires: .after(.seconds(expires)), source: "sample.yaml:1")
-    rule.wait = wait.map { .seconds($0) }
+    if let wait { rule.delay(by: .seconds(wait)) }
     return rule
   }
 
@@ -182,7 +182,7 @@ import Testing
 
   // MARK: what keeps it
 
-  @Test func `with wait it leaves later, and only if the states hold then`() {
+  @Test func `with a later time it leaves later, and only if the states hold then`() {
     let rules = [Self.rule(wait: 120, states: ["driver_arrived"])]
     var view = Sample.view(phones: [])
     let first = Self.decided(view, rules)
