@@ -56,7 +56,8 @@ extension Decider {
         if !isKnown {
           decision.permitRequests.append(
             PermitRequest(
-              permit: permit, cap: cap, validUntil: push.validUntil, occurredAt: entry.event.at))
+              permit: permit, cap: cap, validUntil: push.validUntil,
+              occurredAt: entry.event.firing))
         }
       }
       decision.permits[entry.id] = permit

@@ -36,7 +36,7 @@ extension LedgerEntry {
     owner.map { owner in
       PushID(
         of: "permit", ride.text, rule, app.rawValue, owner.text, "\(event.id)",
-        "\(event.at.microseconds)")
+        "\(event.firing.microseconds)")
     }
   }
 }

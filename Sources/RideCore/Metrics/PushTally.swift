@@ -71,7 +71,7 @@ package struct PushTally: Sendable {
   private mutating func add(_ entry: LedgerEntry, at now: Timestamp) {
     count(entry)
     guard entry.isAcceptedPush else { return }
-    let seconds = max(0, (now - entry.event.at).inSeconds)
+    let seconds = max(0, (now - entry.event.firing).inSeconds)
     let bucket = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
     let index =
       delays.firstIndex { $0.pushType == entry.pushType && $0.app == entry.app }

@@ -36,7 +36,8 @@ enum PushMetrics {
   private static func delays(_ tally: PushTally, _ expected: ExpectedOutcomes) -> MetricFamily {
     var family = MetricFamily(
       .histogram, "ridepulse_commit_to_accepted_seconds",
-      "Time from an event's commit, or a slot's time, to the ledger row with status accepted.")
+      "Time from an event's commit, or a later firing's time, to the ledger row with status "
+        + "accepted.")
     for delay in tally.delays {
       family.add(
         bounds: PushTally.bounds, counts: delay.counts, sum: delay.seconds,
