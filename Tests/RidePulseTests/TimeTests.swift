@@ -132,7 +132,7 @@ import Testing
           "select l.occurred_at = r.pickup_at - interval '1 h' and l.created_at >= l.occurred_at from ridepulse.ledger l, ridepulse.rides r"
         )
           == "t")
-      #expect(try await stage.value("select event from ridepulse.deliveries") == "before")
+      #expect(try await stage.value("select event from ridepulse.deliveries") == "at")
       server.stop()
     }
   }

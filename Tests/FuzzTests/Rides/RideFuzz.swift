@@ -7,7 +7,7 @@ import Testing
 @Suite struct `Fuzzing of rides` {
   /// The outcomes that the cases must produce: with fewer of them the test would prove nothing.
   private static let wanted = [
-    "alert", "background", "liveactivity", "start", "update", "end", "every", "before", "after",
+    "alert", "background", "liveactivity", "start", "update", "end", "every", "at",
     "cron", "pending", "accepted", "rejected", "expired", "uncertain", "suppressed", "held",
     "mutated memo", "journal", "broadcast", "need",
   ]
