@@ -87,11 +87,14 @@ enum KeySchema {
     return ["required": [name], "properties": [name: ["const": true]]]
   }
 
-  /// A time of `at`: the base, and an offset.
+  /// A time of `at`: the base, and an offset, which only a time of the ride has before it.
   private static var time: Schema {
-    pattern(
-      #"^ *(pickup_at|contact(?= *\+)|attributes(\.[^. ]+)+|[A-Za-z0-9_.-]+)"#
-        + #"( +[+-] +(attributes(\.[^. ]+)+|0s|([0-9]+[a-z]+)+))? *$"#)
+    let path = #"attributes(\.[^. ]+)+"#
+    let offset = #"(\#(path)|0s|(?=[^ ]*[1-9])(\d+d)?(\d+h)?(\d+m)?(\d+s)?)"#
+    let event = #"(?!(pickup_at|contact|attributes)( |$)|attributes\.)[A-Za-z0-9_.-]{1,64}"#
+    return pattern(
+      #"^ *((pickup_at|\#(path))( +[+-] +\#(offset))?|contact +\+ +(?!0s)\#(offset)"#
+        + #"|\#(event)( +\+ +\#(offset))?) *$"#)
   }
 
   private static func value(_ form: ValueForm) -> Schema {

@@ -71,7 +71,7 @@ import Testing
     "that is declared under events", "that fire each other forever", ", and the push is valid for ",
     " of if)", "last in a rule without remember", "whose if does not read last",
     "in remember; expected", "phone in the if of a post", "has no expires",
-    "Swift or ActivityKit has one",
+    "Swift or ActivityKit has one", "in a rule without a time of the ride",
   ]
 
   @Test func wrongFilesAreRefused() throws {
