@@ -7,8 +7,8 @@ import Foundation
 /// The tables of keys in `docs/rules.md` and `docs/cards.md`, made from the key table.
 enum KeyDocs {
   static let forms = [
-    KeyTable.file, KeyTable.states, KeyTable.defaults, KeyTable.app, KeyTable.appAlert, KeyTable.quiet, KeyTable.cap,
-    KeyTable.rule, KeyTable.alert, KeyTable.liveActivity,
+    KeyTable.file, KeyTable.states, KeyTable.defaults, KeyTable.app, KeyTable.appAlert,
+    KeyTable.quiet, KeyTable.cap, KeyTable.rule, KeyTable.alert, KeyTable.liveActivity,
     KeyTable.cardField, KeyTable.elementField, KeyTable.end, KeyTable.cardAlert,
     KeyTable.criticalSound, TimerKeys.escalation,
   ]
@@ -76,6 +76,7 @@ enum KeyDocs {
     case .badge: "whole number, or one placeholder"
     case .duration(_, let limit):
       limit.map { "duration, at most \($0.longest.rideText)" } ?? "duration"
+    case .delay: "duration, or `0s`"
     case .times: "time, or list of times"
     case .expiry: "duration or `never-store`"
     case .expression: "expression"
