@@ -252,7 +252,8 @@ import Timeline
     let shown = Self.previewed(views, configuration, start, end)
     print("fidelity: \(shown.count) pushes, seed \(seed)")
     #expect(transport.faults == [])
-    #expect(Set(shown.map(\.rule)).count == 16, "seed \(seed)")
+    // Nobody makes contact, so `lost` sends nothing.
+    #expect(Set(shown.map(\.rule)).count == 15, "seed \(seed)")
     #expect(shown.count > 2_000 && Set(shown).count == shown.count, "seed \(seed)")
     // Quiet hours, the sample, what people have turned off and the caps have all kept pushes back.
     let codes = Set(

@@ -14,7 +14,9 @@ import TestSupport
   private static let now = Timestamp(epochSeconds: 1_800_000_000)
 
   private static var event: RideEvent {
-    RideEvent(id: 7, name: "driver_arrived", at: now, data: #"{"eta": 3}"#)
+    var event = RideEvent(id: 7, name: "driver_arrived", at: now, data: #"{"eta": 3}"#)
+    event.firesAt = now + .seconds(5)
+    return event
   }
 
   private static var entry: LedgerEntry {

@@ -74,7 +74,7 @@ import Testing
     ]
     #expect(
       problems(in: files.map { ($0.0, Array($0.1.utf8)) }) == [
-        "z.yaml:1:43: expires is the number 5; "
+        "z.yaml:1:42: expires is the number 5; "
           + "expected a duration such as 5m or 1h30m, or never-store"
       ])
   }

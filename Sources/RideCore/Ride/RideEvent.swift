@@ -26,9 +26,11 @@ package struct RideEvent: Hashable, Sendable {
 
   /// Returns whether the event happened after another event of the same ride.
   ///
-  /// IDs order events even if the clock was set back between them; a slot has only its time.
+  /// IDs order events even if the clock was set back between them; a slot has only its time, and so
+  /// has a firing that an event armed for later.
   func isNewer(than other: RideEvent) -> Bool {
-    id == 0 || other.id == 0 ? (at, id) > (other.at, other.id) : id > other.id
+    id == 0 || other.id == 0 || firesAt != nil || other.firesAt != nil
+      ? (firing, id) > (other.firing, other.id) : id > other.id
   }
 }
 

@@ -28,10 +28,10 @@ struct PushLine {
     return "- { \(parts.joined(separator: ", ")) }"
   }
 
-  /// Returns how long a push is stored from its event or slot on, as rules write it.
+  /// Returns how long a push is stored from its firing on, as rules write it.
   static func expires(_ push: PlannedPush) -> String {
     guard case .at(let instant) = push.headers.expiration else { return "never-store" }
-    return (instant - push.entry.event.at).rideText
+    return (instant - push.entry.event.firing).rideText
   }
 
   /// Quotes a word that YAML could read as a number, or as a word of its own.

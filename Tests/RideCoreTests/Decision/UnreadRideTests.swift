@@ -5,7 +5,7 @@ import Testing
 /// Tests of rides whose row of an attached table changed and could not be read since.
 @Suite("Unread rides") struct UnreadRideTests {
   private static let kinds: [Timing.Slots] = [
-    .every(.seconds(600)), .times([RuleTime(.event("driver_arrived"), by: .seconds(600))]),
+    .every(.seconds(600)),
     .times([RuleTime(.ride(.pickupAt), by: .seconds(-1200))]),
   ]
 

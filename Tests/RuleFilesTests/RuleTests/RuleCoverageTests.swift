@@ -53,6 +53,7 @@ import Testing
           - { at: 2m, attributes: { eta: 9 } }
           - { at: 3m, state: driver_en_route }
           - { at: 30m, state: driver_arrived }
+          - { at: 31m, contact: driver }
           - { at: 36m, state: requested }
           - { at: 46m, state: ride_completed }
         for: 1h
