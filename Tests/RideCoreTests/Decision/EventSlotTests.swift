@@ -117,7 +117,7 @@ import TestSupport
     }
     while let next = due, next < 1000 { due = stage.claim(at: next) }
     var expected: [Double] = []
-    let arrivals = events.filter { $0.name == "driver_arrived" }.map(\.at)
+    let arrivals = events.filter { $0.name == "driver_arrived" }.map { $0.at }
     for arrival in arrivals {
       let slot = arrival + 10
       if arrivals.contains(where: { $0 > arrival && $0 < slot }) { continue }
