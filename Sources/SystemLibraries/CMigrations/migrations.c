@@ -114,8 +114,8 @@ static const char text_0027[] = {
 #embed "../../../sql/0027_forget.sql" suffix(, 0)
 };
 
-static const char text_0030[] = {
-#embed "../../../sql/0030_posts.sql" suffix(, 0)
+static const char text_0028[] = {
+#embed "../../../sql/0028_posts.sql" suffix(, 0)
 };
 
 const struct ridepulse_migration ridepulse_migrations[] = {
@@ -146,6 +146,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0025_backfill", text_0025},
     {"0026_erasure", text_0026},
     {"0027_forget", text_0027},
-    {"0030_posts", text_0030},
+    {"0028_posts", text_0028},
     {NULL, NULL},
 };

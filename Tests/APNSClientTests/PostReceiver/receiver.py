@@ -47,8 +47,13 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         pass
 
 
+lock = threading.Lock()
+
+
 def show(line):
-    print(json.dumps(line), flush=True)
+    # Two threads that print at once mix their lines.
+    with lock:
+        print(json.dumps(line), flush=True)
 
 
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
