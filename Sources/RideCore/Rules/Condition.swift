@@ -27,19 +27,23 @@ package struct Condition: Hashable, Sendable {
     ("ride.updated_at", .nullable(.timestamp)), ("ride.attributes", .map(.string, .dyn)),
     ("event.name", .string), ("event.at", .timestamp), ("event.data", .dyn),
     ("phone.locale", .nullable(.string)), ("phone.environment", .string),
-    ("phone.platform", .string), ("last", .nullable(.map(.string, .dyn))), ("now", .timestamp),
+    ("phone.platform", .string), ("phone.contact", .nullable(.timestamp)),
+    ("last", .nullable(.map(.string, .dyn))), ("now", .timestamp),
   ])
 
   fileprivate enum Variable: Int {
     case rideID, state, customerID, driverID, pickupAt, timeZone, updatedAt, attributes
     case eventName, eventAt, eventData
-    case locale, environment, platform, last, now
+    case locale, environment, platform, phoneContact, last, now
   }
 
   /// Whether its value may differ from phone to phone.
   package var readsPhone: Bool {
-    [Variable.locale, .environment, .platform].contains { reads($0) }
+    [Variable.locale, .environment, .platform, .phoneContact].contains { reads($0) }
   }
+
+  /// Whether it reads when the phone was last in contact.
+  package var readsContact: Bool { reads(.phoneContact) }
 
   /// Whether it reads a value of the ride.
   package var readsRide: Bool {
@@ -171,6 +175,7 @@ extension Condition {
       case .environment:
         return .string((phone?.environment ?? defaultEnvironment).rawValue)
       case .platform: return .string("ios")
+      case .phoneContact: return CELValue(phone?.contactedAt)
       case .last: return last
       case .now: return CELValue(now)
       case nil: return .null

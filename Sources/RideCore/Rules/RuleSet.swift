@@ -137,7 +137,9 @@ package struct RuleSet: Sendable {
   package var broadcasts: Bool { cards.contains { $0.life.broadcast != nil } }
 
   /// Whether any rule depends on when an owner was last in contact.
-  package var asksForContacts: Bool { rules.contains { $0.unlessContactWithin != nil } }
+  package var asksForContacts: Bool {
+    rules.contains { $0.unlessContactWithin != nil || $0.condition?.readsContact == true }
+  }
 
   /// The apps whose owners' last contacts `at: contact` reads.
   package var contactApps: [App] {

@@ -71,6 +71,17 @@ import Testing
     #expect(stage.view.memo.isEmpty)
   }
 
+  @Test func `held by quiet hours, it is not sent to a phone that is in contact by then`() throws {
+    var stage = try Stage(
+      if: "phone.contact == null || now - phone.contact > duration('5m')", phones: 2)
+    try stage.holdAtNight()
+    stage.decide(at: Self.night)
+    #expect(stage.view.memo.waiting.count == 2)
+    stage.view.phones[0].contactedAt = Self.morning - .seconds(60)
+    stage.decide(at: Self.morning)
+    #expect(stage.sent == [2])
+  }
+
   @Test func `held by quiet hours, it is sent while its if is true`() throws {
     var stage = try Stage(if: "!ride.attributes.paid")
     try stage.holdAtNight()
