@@ -61,8 +61,11 @@ import Testing
   private static let path = "a path such as ride.attributes.plate"
   private static let end = "a filter after | or the closing }}"
   private static let filter =
-    "one of the filters currency, date, default, epoch, int, lower, plural, relative, time, upper, "
-    + "weekday"
+    "one of the filters currency, date, default, epoch, int, lower, minor-currency, plural, "
+    + "relative, select, time, upper, weekday"
+  private static let code =
+    "a currency code in quotes, such as 'EUR', or a path such as ride.attributes.currency"
+  private static let zone = "a time zone in quotes, such as 'Europe/Vienna'"
   private static let value = "a text in quotes, a number, true, false or null"
 
   @Test(arguments: [
@@ -105,6 +108,22 @@ import Testing
     Mistake(
       text: "{{ride.id | default: 'x}}", offset: 21, found: "an open quote",
       expected: "the same quote at the end"),
+    Mistake(text: "{{ride.id | currency: 5}}", offset: 22, found: "5", expected: code),
+    Mistake(
+      text: "{{ride.id | minor-currency: ride.curency}}", offset: 28, found: "ride.curency",
+      expected: code, nearest: "ride.attributes.curency"),
+    Mistake(
+      text: "{{event.at | time: 'Europe/Wien'}}", offset: 19, found: "Europe/Wien", expected: zone),
+    Mistake(text: "{{event.at | date: 5}}", offset: 19, found: "5", expected: zone),
+    Mistake(
+      text: "{{ride.id | select: 'a=A'}}", offset: 20, found: "a=A",
+      expected: "a text for other: words without a text of their own take it"),
+    Mistake(
+      text: "{{ride.id | select: 'a=A|a=B|other=C'}}", offset: 20, found: "a for the second time",
+      expected: "each form once"),
+    Mistake(
+      text: "{{ride.id | select: 'a|other=C'}}", offset: 20, found: "a",
+      expected: "texts by word in quotes, such as 'late=The driver was late|other=Cancelled'"),
     Mistake(text: "é👩‍👧 {{x}}", offset: 5, found: "x", expected: path),
   ])
   func refused(mistake: Mistake) {

@@ -264,7 +264,10 @@ extension PayloadTemplate {
     case .literal(let value): value.json.count
     case .value(let text): text.bytes(ofPlaceholder: size) + 2
     case .visible(let texts):
-      (texts.texts.map { $0.text.bytes(ofPlaceholder: size) }.max() ?? 0) + 2
+      (texts.texts.map { locale, text in
+        let isIsolated = TextDirection(of: text, locale: locale) == .rightToLeft
+        return text.bytes(ofPlaceholder: size + (isIsolated ? TextDirection.isolateBytes : 0))
+      }.max() ?? 0) + 2
     case .object(let members):
       members.reduce(1) { $0 + $1.key.utf8.count + 4 + $1.value.size(ofPlaceholder: size) }
     case .array(let elements): elements.reduce(1) { $0 + 1 + $1.size(ofPlaceholder: size) }

@@ -6,7 +6,7 @@ struct CompiledPayload: Sendable {
     case bytes([UInt8])
     case value(TextTemplate)
     /// A text for people; the fallback chooses among the languages.
-    case visible([TextTemplate], LocaleFallback, key: String)
+    case visible([TextTemplate], [TextDirection], LocaleFallback, key: String)
     /// A text that must not be empty, and that a program reads.
     case word(TextTemplate, key: String)
     /// A field of a card whose value may be of another type.
@@ -96,9 +96,10 @@ struct CompiledPayload: Sendable {
       switch piece {
       case .bytes(let bytes): json += bytes
       case .value(let template): Self.append(try context.json(of: template), to: &json)
-      case .visible(let texts, let fallback, let key):
+      case .visible(let texts, let directions, let fallback, let key):
         let choice = fallback.choice(for: locale)
-        let text = try context.text(of: texts[choice.index], in: choice.formats)
+        let text = try context.text(
+          of: texts[choice.index], in: choice.formats, directions[choice.index])
         if text.allSatisfy(\.isWhitespace) { throw .emptyText(key) }
         Self.append(.string(text), to: &json)
       case .word(let template, let key):
@@ -174,7 +175,8 @@ struct CompiledPayload: Sendable {
       append(JSONValue.string(literal).json)
     } else if texts.isForPeople {
       let fallback = LocaleFallback(texts.texts.map(\.locale), default: defaultLocale)
-      pieces.append(.visible(texts.texts.map(\.text), fallback, key: key))
+      let directions = texts.texts.map { TextDirection(of: $0.text, locale: $0.locale) }
+      pieces.append(.visible(texts.texts.map(\.text), directions, fallback, key: key))
     } else {
       pieces.append(.word(texts.texts[0].text, key: key))
     }
@@ -272,25 +274,4 @@ extension TemplateContext {
 
   /// The most bytes of a text in JSON, where a control character becomes `\u001b`.
   private static func escaped(_ text: String) -> Int { 6 * text.utf8.count }
-
-  /// Returns the text with its placeholders filled in.
-  ///
-  /// - Parameter formats: how times and numbers are written; a program's by default.
-  func text(
-    of template: TextTemplate, in formats: LocaleFormats = .neutral
-  ) throws(RenderingError) -> String {
-    if let literal = template.literalText { return literal }
-    var text = ""
-    for segment in template.segments {
-      switch segment {
-      case .literal(let literal): text += literal
-      case .placeholder(let placeholder):
-        let value = try value(of: placeholder, in: formats)
-        // Inside a text, null would read as a word.
-        if value == .null { throw .missing(placeholder.path) }
-        text += value.text
-      }
-    }
-    return text
-  }
 }

@@ -44,7 +44,8 @@ extension Placeholder {
     var isMixed = false
     for filter in filters {
       switch filter {
-      case .time, .date, .weekday, .relative, .currency, .plural, .upper, .lower:
+      case .zone: continue
+      case .time, .date, .weekday, .relative, .currency, .plural, .select, .upper, .lower:
         (type, isCertain, isMixed) = (.string, true, false)
       case .int: (type, isCertain, isMixed) = (.int, true, false)
       case .epoch: (type, isCertain, isMixed) = (.dateEpoch, true, false)

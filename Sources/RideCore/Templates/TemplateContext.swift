@@ -49,6 +49,7 @@ struct TemplateContext {
   ) throws(RenderingError) -> JSONValue {
     var value = try raw(placeholder)
     var instant = instant(placeholder.source)
+    var zone: ZoneTimes?
     for filter in placeholder.filters {
       switch filter {
       case .fallback(let fallback):
@@ -61,14 +62,17 @@ struct TemplateContext {
         guard let time = instant ?? value.flatMap(Self.instant(from:)) else {
           throw .notATime(placeholder.path, value ?? .null)
         }
-        value = written(time, by: filter, in: formats)
+        value = written(time, by: filter, in: formats, zone ?? clock.zone)
         instant = nil
+      case .zone(let own): zone = own
+      case .select(let forms) where value != .null:
+        value = value.map { .string(forms.form(of: $0.text)) }
       case .int, .currency, .plural:
         guard let number = value, number != .null else { continue }
         value = try written(number, by: filter, placeholder.path, in: formats)
       case .upper where value != .null: value = value.map { .string($0.text.uppercased()) }
       case .lower where value != .null: value = value.map { .string($0.text.lowercased()) }
-      case .upper, .lower: continue
+      case .upper, .lower, .select: continue
       }
     }
     if value == .null, placeholder.isNullable { return .null }
@@ -126,11 +130,12 @@ struct TemplateContext {
   }
 
   private func written(
-    _ time: Timestamp, by filter: Filter, in formats: LocaleFormats
+    _ time: Timestamp, by filter: Filter, in formats: LocaleFormats,
+    _ zone: @autoclosure () -> ZoneTimes
   ) -> JSONValue {
     if filter == .epoch { return .integer(time.epochSeconds) }
     if filter == .relative { return .string(formats.relative(time, to: now)) }
-    let zone = clock.zone
+    let zone = zone()
     switch filter {
     case .time: return .string(formats.time(time, in: zone))
     case .weekday: return .string(formats.weekday(time, in: zone))
@@ -148,11 +153,30 @@ struct TemplateContext {
     }
     guard let number = value.decimal else { throw error }
     switch filter {
-    case .currency(let code): return .string(formats.currency(number, code))
+    case .currency(let source, let inMinorUnits):
+      let code = try currency(source)
+      let amount = inMinorUnits ? CurrencyCode.amount(ofMinorUnits: number, code) : number
+      return .string(formats.currency(amount, code))
     case .plural(let forms):
       let form = forms.form(of: "\(number)", by: formats.plurals)
       return .string(form.replacing("#", with: formats.number(number)))
     default: return value
+    }
+  }
+}
+
+extension TemplateContext {
+  /// Returns the code of a currency; payment services write some in lower case.
+  private func currency(_ source: CurrencyCode) throws(RenderingError) -> String {
+    switch source {
+    case .code(let code): return code
+    case .path(let path):
+      let value = try value(of: path)
+      let code = value.text.uppercased()
+      guard FoundationFormats.currencies.contains(code) else {
+        throw .notACurrency(path.path, value)
+      }
+      return code
     }
   }
 }
@@ -188,6 +212,8 @@ package enum RenderingError: Error, Hashable, Sendable {
   case notATime(String, JSONValue)
   /// A value that must be a number is not one.
   case notANumber(String, JSONValue)
+  /// A value that must be a currency's code is not one.
+  case notACurrency(String, JSONValue)
   /// The value of a card's field is not of the field's type.
   case wrongType(String, JSONValue, FieldType)
   /// The ride's zone is not in the tz database.
@@ -198,7 +224,7 @@ package enum RenderingError: Error, Hashable, Sendable {
     switch self {
     case .unknownZone: LedgerReason(.unknownTimeZone, reason)
     case .notATime: LedgerReason(.notATime, reason)
-    case .notANumber: LedgerReason(.notANumber, reason)
+    case .notANumber, .notACurrency: LedgerReason(.notANumber, reason)
     case .wrongType: LedgerReason(.cardType, reason)
     case .missing, .emptyText, .unreadable: LedgerReason(.missingValue, reason)
     }
@@ -212,6 +238,7 @@ package enum RenderingError: Error, Hashable, Sendable {
     case .unreadable(let path): "unreadable \(path)"
     case .notATime(let path, let value): "\(path) \(value.brief) is not a time"
     case .notANumber(let path, let value): "\(path) \(value.brief) is not a number"
+    case .notACurrency(let path, let value): "\(path) \(value.brief) is not a currency"
     case .wrongType(let path, let value, .state):
       "\(path) is \(value.described), which is not a state of the rule files"
     case .wrongType(let path, let value, let type):

@@ -96,7 +96,7 @@ private struct TemplateParser {
     while starts(with: "|") {
       position += 1
       skipSpaces()
-      placeholder.filters.append(try filter())
+      placeholder.filters += try filters()
       skipSpaces()
     }
     guard starts(with: "}}") else {
@@ -106,11 +106,15 @@ private struct TemplateParser {
     return .segment(.placeholder(placeholder))
   }
 
-  private mutating func filter() throws(TemplateError) -> Filter {
+  /// Parses one filter; a time with a zone of its own is two.
+  private mutating func filters() throws(TemplateError) -> [Filter] {
     let start = position
     let name = word(allowing: "_-")
-    if let filter = Filter.plain[name] { return filter }
-    guard ["default", "currency", "plural"].contains(name) else {
+    if let filter = Filter.plain[name] {
+      let isOfZone = [.time, .date, .weekday].contains(filter)
+      return isOfZone ? try zone().map { [.zone($0), filter] } ?? [filter] : [filter]
+    }
+    guard Filter.withArgument.contains(name) else {
       throw error(
         at: start, found: name.isEmpty ? rest : name,
         expected: "one of the filters \(Filter.names.joined(separator: ", "))",
@@ -123,20 +127,47 @@ private struct TemplateParser {
     position += 1
     skipSpaces()
     let offset = position
-    let argument = try argument()
     switch name {
-    case "currency": return .currency(try currency(argument, at: offset))
-    case "plural": return .plural(try forms(argument, at: offset))
-    default: return .fallback(argument)
+    case "currency": return [.currency(try currency(), inMinorUnits: false)]
+    case "minor-currency": return [.currency(try currency(), inMinorUnits: true)]
+    case "plural": return [.plural(try forms(try argument(), at: offset))]
+    case "select": return [.select(try words(try argument(), at: offset))]
+    default: return [.fallback(try argument())]
     }
   }
 
-  private func currency(_ argument: JSONValue, at offset: Int) throws(TemplateError) -> String {
-    let expected = "a currency code in quotes, such as 'EUR'"
-    guard case .string(let code) = argument else {
-      throw error(at: offset, found: argument.text, expected: expected)
+  /// Parses the zone of a time, if it has one.
+  private mutating func zone() throws(TemplateError) -> ZoneTimes? {
+    let end = position
+    skipSpaces()
+    guard starts(with: ":") else {
+      position = end
+      return nil
     }
-    if FoundationFormats.currencies.contains(code) { return code }
+    position += 1
+    skipSpaces()
+    let offset = position
+    let argument = try argument()
+    if case .string(let name) = argument, let zone = ZoneTimes(identifier: name) { return zone }
+    throw error(
+      at: offset, found: argument.text, expected: "a time zone in quotes, such as 'Europe/Vienna'")
+  }
+
+  private mutating func currency() throws(TemplateError) -> CurrencyCode {
+    let expected =
+      "a currency code in quotes, such as 'EUR', or a path such as ride.attributes.currency"
+    let offset = position
+    guard let quote = current, quote == "'" || quote == "\"" else {
+      let path = word(allowing: "._-")
+      guard let source = Placeholder.source(of: path) else {
+        throw error(
+          at: offset, found: path.isEmpty ? rest : path, expected: expected,
+          nearest: path.contains(".") ? Placeholder.nearestPath(to: path) : nil)
+      }
+      return .path(Placeholder(source: source, filters: [], path: path))
+    }
+    let code = try argument().text
+    if FoundationFormats.currencies.contains(code) { return .code(code) }
     let isKnown = FoundationFormats.currencies.contains(code.uppercased())
     throw error(
       at: offset, found: code, expected: expected, nearest: isKnown ? code.uppercased() : nil)
@@ -150,21 +181,40 @@ private struct TemplateParser {
     do {
       return try PluralForms(text)
     } catch {
-      switch error {
-      case .noForm(let part): throw self.error(at: offset, found: part, expected: expected)
-      case .twice(let name):
-        throw self.error(
-          at: offset, found: "\(name) for the second time", expected: "each form once")
-      case .noOther:
-        throw self.error(
-          at: offset, found: text, expected: "a form other: numbers of no other form take it")
-      case .unknown(let name):
-        let known = PluralRules.Category.allCases.map(\.rawValue)
-        throw self.error(
-          at: offset, found: name,
-          expected: "a number such as 0, or one of \(known.joined(separator: ", "))",
-          nearest: nearestWord(to: name, among: known))
-      }
+      let known = PluralRules.Category.allCases.map(\.rawValue)
+      throw self.error(
+        error, of: text, at: offset, expected: expected,
+        other: "a form other: numbers of no other form take it",
+        known: "a number such as 0, or one of \(known.joined(separator: ", "))", known)
+    }
+  }
+
+  private func words(_ argument: JSONValue, at offset: Int) throws(TemplateError) -> SelectForms {
+    let expected = "texts by word in quotes, such as 'late=The driver was late|other=Cancelled'"
+    guard case .string(let text) = argument else {
+      throw error(at: offset, found: argument.text, expected: expected)
+    }
+    do {
+      return try SelectForms(text)
+    } catch {
+      throw self.error(
+        error, of: text, at: offset, expected: expected,
+        other: "a text for other: words without a text of their own take it", known: expected, [])
+    }
+  }
+
+  private func error(
+    _ fault: PluralForms.Fault, of text: String, at offset: Int, expected: String, other: String,
+    known: String, _ names: [String]
+  ) -> TemplateError {
+    switch fault {
+    case .noForm(let part): error(at: offset, found: part, expected: expected)
+    case .twice(let name):
+      error(at: offset, found: "\(name) for the second time", expected: "each form once")
+    case .noOther: error(at: offset, found: text, expected: other)
+    case .unknown(let name):
+      error(
+        at: offset, found: name, expected: known, nearest: nearestWord(to: name, among: names))
     }
   }
 

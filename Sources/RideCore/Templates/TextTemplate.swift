@@ -43,16 +43,22 @@ package struct TextTemplate: Hashable, Sendable {
     return text
   }
 
-  /// Whether it shows a time in some zone.
+  /// Whether it shows a time in the zone of `WallClock`.
   var showsTime: Bool {
     placeholders.contains { placeholder in
-      placeholder.filters.contains { [.time, .date, .weekday].contains($0) }
+      zip([nil] + placeholder.filters.map(Optional.some), placeholder.filters).contains {
+        before, filter in
+        if case .zone = before { return false }
+        return [.time, .date, .weekday].contains(filter)
+      }
     }
   }
 
+  /// The placeholders in it, each followed by the paths that its filters read.
   package var placeholders: [Placeholder] {
-    segments.compactMap { segment in
-      if case .placeholder(let placeholder) = segment { placeholder } else { nil }
+    segments.flatMap { segment -> [Placeholder] in
+      guard case .placeholder(let placeholder) = segment else { return [] }
+      return [placeholder] + placeholder.filters.compactMap(\.codePath)
     }
   }
 }
@@ -98,7 +104,7 @@ package struct Placeholder: Hashable, Sendable {
     filters.contains {
       switch $0 {
       case .time, .date, .weekday, .relative, .currency, .plural: true
-      case .fallback, .epoch, .int, .upper, .lower: false
+      case .fallback, .zone, .select, .epoch, .int, .upper, .lower: false
       }
     }
   }
@@ -152,7 +158,7 @@ package struct Placeholder: Hashable, Sendable {
 }
 
 /// One filter after a `|` in a placeholder.
-package enum Filter: Hashable, Sendable {
+package indirect enum Filter: Hashable, Sendable {
   /// `default: 'text'`: replaces a missing, null or empty value; `null` becomes JSON's null.
   case fallback(JSONValue)
   /// `time`: hours and minutes in the zone of `WallClock`; `08:05` where a program reads it.
@@ -163,8 +169,12 @@ package enum Filter: Hashable, Sendable {
   case weekday
   /// `relative`: how far it is from now, such as `in 3 minutes`.
   case relative
-  /// `currency: 'EUR'`: an amount.
-  case currency(String)
+  /// The zone of the filter after it: `time: 'Europe/Vienna'` is this and `time`.
+  case zone(ZoneTimes)
+  /// `currency: 'EUR'`, or `minor-currency: 'EUR'`: an amount.
+  case currency(CurrencyCode, inMinorUnits: Bool)
+  /// `select: 'late=The driver was late|other=Cancelled'`: the text for a word.
+  case select(SelectForms)
   /// `plural: 'one=# minute|other=# minutes'`: the form for a number.
   case plural(PluralForms)
   /// `int`: the whole part of a number.
@@ -182,5 +192,13 @@ package enum Filter: Hashable, Sendable {
     "int": .int, "upper": .upper, "lower": .lower,
   ]
   /// The names of all filters.
-  static let names = (plain.keys + ["currency", "default", "plural"]).sorted()
+  static let names = (plain.keys + withArgument).sorted()
+
+  /// The filters that need an argument.
+  static let withArgument = ["currency", "default", "minor-currency", "plural", "select"]
+
+  /// The path of a currency's code, if a value of the ride or the event has it.
+  var codePath: Placeholder? {
+    if case .currency(.path(let path), _) = self { path } else { nil }
+  }
 }

@@ -7,19 +7,26 @@ package struct PluralForms: Hashable, Sendable {
   ///
   /// - Throws: `Fault`.
   package init(_ text: String) throws(Fault) {
+    forms = try Self.forms(in: text) {
+      PluralRules.Category(rawValue: $0) != nil || Self.isNumber($0)
+    }
+  }
+
+  /// Parses `name=text|other=text`.
+  static func forms(
+    in text: String, where isName: (String) -> Bool
+  ) throws(Fault) -> [String: String] {
     var forms: [String: String] = [:]
     for part in text.split(separator: "|", omittingEmptySubsequences: false) {
       guard let cut = part.firstIndex(of: "=") else { throw .noForm(String(part)) }
       let name = String(part[..<cut]).trimmed
-      guard PluralRules.Category(rawValue: name) != nil || Self.isNumber(name) else {
-        throw .unknown(name)
-      }
+      guard isName(name) else { throw .unknown(name) }
       if forms.updateValue(String(part[part.index(after: cut)...]), forKey: name) != nil {
         throw .twice(name)
       }
     }
     if forms["other"] == nil { throw .noOther }
-    self.forms = forms
+    return forms
   }
 
   package enum Fault: Error, Hashable {

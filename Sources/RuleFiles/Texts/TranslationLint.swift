@@ -24,6 +24,7 @@ struct TranslationLint {
       if !isString || reported.insert(entry.name).inserted {
         let text = isString ? names.flatMap { LocalizedText($0) } ?? entry.text : entry.text
         if let warning = untranslated(text, entry.name) { lints.append(lint(warning, entry)) }
+        lints += incompleteSelects(text, entry.name).map { lint($0, entry) }
       }
       lints += incompletePlurals(entry).map { lint($0, entry) }
     }
@@ -85,12 +86,38 @@ struct TranslationLint {
     }
   }
 
+  /// Warns of words that the `select` of one language has and that of another lacks.
+  private func incompleteSelects(_ text: LocalizedText, _ name: String) -> [String] {
+    let words = text.texts.map { $0.text.selectWords }
+    return zip(text.texts, words).compactMap { entry, own in
+      for (path, known) in own.sorted(by: { $0.key < $1.key }) {
+        let all = words.reduce(into: Set<String>()) { $0.formUnion($1[path] ?? []) }
+        let missing = all.subtracting(known).sorted()
+        if missing.isEmpty { continue }
+        return "the select of {{\(path)}} in \(name) has no text for \(alternatives(missing)) in "
+          + "\(entry.locale): those words take other"
+      }
+      return nil
+    }
+  }
+
   private static func tags(_ text: LocalizedText) -> [LocaleTag?] {
     text.texts.map { LocaleTag($0.locale) }
   }
 }
 
 extension TextTemplate {
+  /// The words of each `select`, by path.
+  fileprivate var selectWords: [String: Set<String>] {
+    var words: [String: Set<String>] = [:]
+    for placeholder in placeholders {
+      for case .select(let forms) in placeholder.filters {
+        words[placeholder.path, default: []].formUnion(forms.words)
+      }
+    }
+    return words
+  }
+
   /// Whether its constant parts have letters, so that it is in some language.
   fileprivate var hasWords: Bool {
     segments.contains {

@@ -50,7 +50,7 @@ struct InventedValues {
 
     /// Whether a value of another type could not be shown.
     var determinesType: Bool {
-      type != nil || filters.contains { $0.isOfTime || $0.number != nil }
+      type != nil || filters.contains { $0.isOfTime || $0.plausible != nil }
     }
   }
 
@@ -117,12 +117,13 @@ struct InventedValues {
 
   private func untyped(_ name: String, _ use: Use) -> JSONValue {
     if use.filters.contains(where: \.isOfTime) { return .integer(pickup.epochSeconds) }
-    if let number = use.filters.compactMap(\.number).first { return number }
+    if let value = use.filters.compactMap(\.plausible).first { return value }
     if let fitting = use.fitting { return fitting }
     if ["_epoch", "_at", "_time"].contains(where: name.hasSuffix) || name == "eta" {
       return .integer(pickup.epochSeconds)
     }
     if let usual = Self.usual[name] { return usual }
+    if name.hasSuffix("currency") { return .string("EUR") }
     for filter in use.filters {
       if case .fallback(let value) = filter, value != .null, value != .string("") { return value }
     }
@@ -182,10 +183,12 @@ extension Filter {
     }
   }
 
-  /// A number, if its value must be one.
-  fileprivate var number: JSONValue? {
+  /// A value that it can show, if it cannot show each.
+  fileprivate var plausible: JSONValue? {
     switch self {
+    case .currency(_, inMinorUnits: true): .integer(1420)
     case .currency: .number(14.2)
+    case .select(let forms): forms.words.first.map { .string($0) }
     case .plural, .int: .integer(3)
     default: nil
     }

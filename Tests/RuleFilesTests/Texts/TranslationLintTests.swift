@@ -40,6 +40,14 @@ import Testing
         ["a.yaml:5:45: r: body has no text for de, en: those phones get default"]
       ),
       (
+        "alert: { title: { en: \"{{event.name | select: 'a=A|b=B|other=C'}}\", "
+          + "de: \"{{event.name | select: 'a=A|other=C'}}\" } }",
+        [
+          "a.yaml:5:21: r: the select of {{event.name}} in title has no text for b in de: those "
+            + "words take other"
+        ]
+      ),
+      (
         "alert: { title: { pl: \"{{ride.attributes.n | plural: 'one=a|other=b'}}\" } }",
         [
           "a.yaml:5:21: r: the plural of {{ride.attributes.n}} in title has no form few or many, which "
