@@ -155,7 +155,8 @@ extension UnsentCause {
   fileprivate var meaning: PushOutcome.Meaning {
     switch self {
     case .closed, .queuedBehind, .invalid, .noCredential, .receiverOff, .paused, .outdated,
-      .handedBack: .none
+      .handedBack:
+      .none
     case .noConnection, .goAway, .refusedStream, .queuedTooLong: .failure(.unreachable)
     case .certificateRefused, .turnedAway: .failure(.refused)
     }

@@ -56,7 +56,9 @@ import TestSupport
     #expect(try Golden.difference(of: result.output, from: golden) == nil)
   }
 
-  @Test func `R127: words become an enum that decodes others, too, and a typed list structs`() throws {
+  @Test func `R127: words become an enum that decodes others, too, and a typed list structs`()
+    throws
+  {
     try with { folder in
       let fields = [
         #"product: { value: "{{ride.attributes.product}}", type: [van, taxi_xl] }"#,

@@ -57,7 +57,8 @@ import Testing
 
   @Test func aBackgroundPushTakesOnlyData() throws {
     try expectEqual(
-      "-expires\n-alert\nbackground: {}", "-expires\n-alert\nbackground: {}\ndata: { \(Self.data) }")
+      "-expires\n-alert\nbackground: {}", "-expires\n-alert\nbackground: {}\ndata: { \(Self.data) }"
+    )
   }
 
   @Test func otherAppsAndListsOfAppsTakeNothing() throws {

@@ -31,7 +31,8 @@ package struct Memo: Hashable, Sendable {
   /// Whether there is nothing to keep.
   package var isEmpty: Bool {
     waiting.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && unrepeatable.isEmpty
-      && part == nil && conditions.isEmpty && fired.isEmpty && emitTally == nil && awaitedStarts.isEmpty
+      && part == nil && conditions.isEmpty && fired.isEmpty && emitTally == nil
+      && awaitedStarts.isEmpty
   }
 }
 

@@ -15,13 +15,16 @@ enum DeliveryLint {
   /// Warns about a stored push that takes the place of an alert for a phone that is off: a background
   /// push, or a passive alert that repeats while a time-sensitive one of the same app is stored.
   static func displacement(_ rule: Rule, in rules: RuleSet) -> [String] {
-    guard rule.expires.isStored, rule.what == .background || rule.isPassiveHeartbeat else { return [] }
+    guard rule.expires.isStored, rule.what == .background || rule.isPassiveHeartbeat else {
+      return []
+    }
     let urgent = rules.rules.first { other in
       guard case .alert(let alert, _) = other.what, other.expires.isStored else { return false }
       return [.timeSensitive, .critical].contains(alert.interruptionLevel)
         && other.apps.contains(where: rule.apps.contains)
     }
-    let kept = "expires \(rule.expires.storage.rideText): APNs stores one push for a phone that is off"
+    let kept =
+      "expires \(rule.expires.storage.rideText): APNs stores one push for a phone that is off"
     if rule.what == .background {
       let alert = urgent.map { "\($0.name), which is time-sensitive, if" } ?? "an alert that"
       return [

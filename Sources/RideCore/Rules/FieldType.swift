@@ -41,7 +41,8 @@ extension FieldType {
   package func decodes(_ other: FieldType) -> Bool {
     switch (self, other) {
     case (.unknown, _), (.double, .int), (.double, .dateEpoch), (.int, .dateEpoch),
-      (.dateEpoch, .int), (.string, .state), (.string, .words), (.words, .words), (.list(nil), .list), (.object(nil), .object),
+      (.dateEpoch, .int), (.string, .state), (.string, .words), (.words, .words),
+      (.list(nil), .list), (.object(nil), .object),
       (.object(_?), .object(_?)):
       true
     case (.list(let element?), .list(let other?)): element.decodes(other)

@@ -32,7 +32,8 @@ package struct Rule: Hashable, Sendable {
 
   package init(
     name: String, app: App, when: When, what: What, data: [String: PayloadTemplate] = [:],
-    expires: RuleExpiry, collapse: TextTemplate? = nil, unlessContactWithin: Duration? = nil, source: String
+    expires: RuleExpiry, collapse: TextTemplate? = nil, unlessContactWithin: Duration? = nil,
+    source: String
   ) {
     self.name = name
     self.app = app

@@ -31,7 +31,8 @@ struct StoryTable {
 
   private var head: String {
     let languages = story.languages.isEmpty ? "" : ", in \(story.languages.joined(separator: ", "))"
-    return "\(StoryWords.subject(story.scenario)), \(CivilTime.local(story.scenario.start, clock.zone)) to "
+    return
+      "\(StoryWords.subject(story.scenario)), \(CivilTime.local(story.scenario.start, clock.zone)) to "
       + "\(clock(story.end)) (\(zoneName))\(languages)"
   }
 

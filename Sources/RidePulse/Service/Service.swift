@@ -96,7 +96,8 @@ final class Service: Sendable {
       outcomes, channels, WatchMonitor(pool: pool, log: log), backfills, cardTypes,
       Maintenance(pool: pool, log: log), log)
     var parts = EngineDependencies(
-      store: store, transport: ServiceTransport(pushes: transport, posts: posts), configuration: Self.configuration(apns, rules),
+      store: store, transport: ServiceTransport(pushes: transport, posts: posts),
+      configuration: Self.configuration(apns, rules),
       log: log, time: time, recording: recording,
       onSettled: { settlements in
         meter.handle(settlements)

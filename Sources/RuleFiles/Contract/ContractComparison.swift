@@ -228,7 +228,8 @@ extension ContractComparison {
   ) {
     let sent = "\(name(path).text) of \(name(path).location) is \(type.phrase)"
     switch (type, decoding) {
-    case (.string, .string), (.state, .string), (.words, .string), (.bool, .bool), (.double, .double),
+    case (.string, .string), (.state, .string), (.words, .string), (.bool, .bool),
+      (.double, .double),
       (.int, .double), (.dateEpoch, .double), (.int, .int(nil)), (.dateEpoch, .int(nil)):
       break
     case (.int, .int(let limit?)), (.dateEpoch, .int(let limit?)):

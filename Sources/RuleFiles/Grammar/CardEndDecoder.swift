@@ -31,7 +31,9 @@ struct CardEndDecoder {
     func dismissal(_ node: YAMLNode, _ title: String) -> Duration? {
       decode.time(node, for: title, such: "15m or 0s", limit: (longest, why), allowsZero: true)
     }
-    let ends = vocabulary.byEvent(field, expected: "duration", diagnostics: diagnostics) { ($0, $1) }
+    let ends = vocabulary.byEvent(field, expected: "duration", diagnostics: diagnostics) {
+      ($0, $1)
+    }
     for (event, (node, title)) in ends.sorted(by: { $0.key < $1.key }) {
       guard case .mapping = node.kind else {
         card.dismissals[event] = dismissal(node, title)
@@ -66,7 +68,8 @@ struct CardEndDecoder {
       guard let field = card.contentState[pair.key]?.cardField else {
         diagnostics.report(
           pair.keyLocation, "\(path), which content-state does not have",
-          expected: known.isEmpty ? "a field of content-state" : "one of \(known.joined(separator: ", "))",
+          expected: known.isEmpty
+            ? "a field of content-state" : "one of \(known.joined(separator: ", "))",
           word: pair.key, among: known)
         continue
       }

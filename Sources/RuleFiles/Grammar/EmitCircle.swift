@@ -17,7 +17,8 @@ enum EmitCircle {
     }
     diagnostics.report(
       name.location, "rules that fire each other forever: \(steps.joined(separator: ", "))",
-      expected: "at in one of them, such as at: \(event) + 10s, or an event that none of them fires on")
+      expected:
+        "at in one of them, such as at: \(event) + 10s, or an event that none of them fires on")
   }
 
   /// The event that a rule emits at once; nil if it emits none, or later.

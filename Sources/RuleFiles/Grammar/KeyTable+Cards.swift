@@ -39,7 +39,8 @@ extension KeyTable {
   /// Keys of the first edition, each with what it is now.
   static func former(_ pairs: [YAMLNode.Pair]) -> [String: String] {
     var hints = [
-      "also-with-card": "with-card: send in its place", "unless-card": "with-card: skip in its place",
+      "also-with-card": "with-card: send in its place",
+      "unless-card": "with-card: skip in its place",
     ]
     for pair in pairs where pair.key == "appears-before-pickup" {
       hints[pair.key] = "from: pickup_at - \(pair.value.string ?? "30m") in its place"
@@ -70,7 +71,8 @@ extension KeyTable {
         Key(
           "end",
           .ends(
-            end, longest: LiveActivity.dismissalLimit, why: "iOS removes an ended card after four hours"),
+            end, longest: LiveActivity.dismissalLimit,
+            why: "iOS removes an ended card after four hours"),
           "Events that end a card, in addition to the final states; as a map also how long each "
             + "leaves it on the screen, `0s` not at all, and what it shows then."),
         Key(

@@ -25,7 +25,8 @@ package struct Scenario: Hashable, Sendable {
     tables.add(view)
     // Without a row there is no ride, only people with events of their own.
     let world = World(
-      view.ride == nil ? [] : [view], for: configuration, tables: tables, startedCards: .numbered(after: 1_000_000))
+      view.ride == nil ? [] : [view], for: configuration, tables: tables,
+      startedCards: .numbered(after: 1_000_000))
     var replay = Replay(world, by: configuration, from: start)
     for step in steps {
       for change in step.changes { replay.add(change, at: step.at) }

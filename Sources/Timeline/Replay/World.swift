@@ -144,7 +144,9 @@ extension World {
       guard let index = indices[push.ride] else { return [] }
       views[index].seen.formUnion(receipts.pushes(push, ofRide: index, by: owner))
     case .preference(let preference):
-      guard let tables, let optOut = tables.set(preference), tables.cardsHaveTopics else { return [] }
+      guard let tables, let optOut = tables.set(preference), tables.cardsHaveTopics else {
+        return []
+      }
       return refreshCards(of: optOut, at: now, id)
     case .answers(let outcome, let until):
       answers.stated = Answers.Stated(outcome: outcome, until: until)

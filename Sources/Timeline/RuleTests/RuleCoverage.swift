@@ -102,7 +102,9 @@ package struct RuleCoverage: Sendable {
     case .notSent(let reason):
       notSent.covered.insert(name)
       if reason?.code == .engine(.conditionFalse) { branches.covered.insert("\(name): false") }
-      if [.engine(.coveredByCard), .engine(.cardThere)].contains(reason?.code) { branches.covered.insert("\(name): true") }
+      if [.engine(.coveredByCard), .engine(.cardThere)].contains(reason?.code) {
+        branches.covered.insert("\(name): true")
+      }
     case .waits: break
     case .sent(let push):
       fired.covered.insert(name)

@@ -68,10 +68,11 @@ import Testing
     #expect(await server.stop().map { $0.problem == nil } == [false])
   }
 
-  @Test(arguments: [
-    ("204", 204, nil), ("400", 400, nil), ("429?retry-after=7", 429, .seconds(7)),
-    ("503", 503, nil), ("302", 302, nil),
-  ] as [(String, Int, Duration?)])
+  @Test(
+    arguments: [
+      ("204", 204, nil), ("400", 400, nil), ("429?retry-after=7", 429, .seconds(7)),
+      ("503", 503, nil), ("302", 302, nil),
+    ] as [(String, Int, Duration?)])
   func `the status counts`(_ path: String, _ status: Int, _ wait: Duration?) async throws {
     let server = try PostServer(secret: Self.secret)
     let client = try Self.client(server.port, path)

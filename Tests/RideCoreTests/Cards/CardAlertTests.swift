@@ -38,7 +38,11 @@ import Testing
   ]
 
   @Test(arguments: yielding.indices)
-  func `an alert that is skipped on a phone with a card leaves a phone to its card, if the card is there`(index: Int) {
+  func
+    `an alert that is skipped on a phone with a card leaves a phone to its card, if the card is there`(
+      index: Int
+    )
+  {
     let (outcome, sent) = Self.yielding[index]
     var stage = stage()
     stage.life.alerts = [:]
@@ -51,7 +55,10 @@ import Testing
     #expect(own?.reason == (sent.isEmpty ? .coveredByCard : nil))
   }
 
-  @Test func `an alert that is skipped on a phone with a card leaves a phone to a card that has nothing new to show`() {
+  @Test
+  func
+    `an alert that is skipped on a phone with a card leaves a phone to a card that has nothing new to show`()
+  {
     var stage = stage()
     stage.events = []
     stage.ride.state = "requested"

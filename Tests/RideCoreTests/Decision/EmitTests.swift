@@ -139,7 +139,8 @@ import Testing
       "slot",
       .at(
         Timing(
-          .times([RuleTime(.event("eta_changed"), by: .seconds(1))]), while: ["driver_arrived", "ride_completed"]))
+          .times([RuleTime(.event("eta_changed"), by: .seconds(1))]),
+          while: ["driver_arrived", "ride_completed"]))
     )
     let timed = run(&view, [slot], through: 3600)
     #expect(timed.emitted == EmitTally.limit && timed.refused == 1)

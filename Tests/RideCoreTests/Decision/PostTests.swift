@@ -93,9 +93,10 @@ import Testing
 
   // MARK: receivers
 
-  @Test(arguments: [
-    ([], "RIDEPULSE_POST_SMS_URL"), (["RIDEPULSE_POST_SMS_URL"], "RIDEPULSE_POST_SMS_SECRET"),
-  ] as [(Set<String>, String)])
+  @Test(
+    arguments: [
+      ([], "RIDEPULSE_POST_SMS_URL"), (["RIDEPULSE_POST_SMS_URL"], "RIDEPULSE_POST_SMS_SECRET"),
+    ] as [(Set<String>, String)])
   func `without URL or secret it is suppressed, with the variable`(
     _ variables: Set<String>, _ missing: String
   ) {

@@ -175,7 +175,8 @@ import Testing
 
 @Suite("Reminders") struct ReminderTests {
   private func stage(_ offset: Int64 = -15) -> AgendaStage {
-    AgendaStage(.times([RuleTime(.ride(.pickupAt), by: .seconds(offset * 60))]), while: ["requested"])
+    AgendaStage(
+      .times([RuleTime(.ride(.pickupAt), by: .seconds(offset * 60))]), while: ["requested"])
   }
 
   @Test func `once, before the time`() {
@@ -309,7 +310,8 @@ import Testing
   }
 
   @Test func `after the ride's end, and then the ride is over`() {
-    var stage = AgendaStage(.times([RuleTime(.ride(.pickupAt), by: .seconds(3600))]), while: ["ride_completed"])
+    var stage = AgendaStage(
+      .times([RuleTime(.ride(.pickupAt), by: .seconds(3600))]), while: ["ride_completed"])
     stage.ride.pickupAt = AgendaStage.at(0)
     stage.state("ride_completed", at: 30)
     #expect(stage.claim(at: 30) == 60)

@@ -63,7 +63,9 @@ import Testing
     #expect(update.texts.first?.shown.fields.first?.value == "driver_arrived")
   }
 
-  @Test func `An alert that is skipped on a phone with a card is left to the start of a card, or sent if that fails`()
+  @Test
+  func
+    `An alert that is skipped on a phone with a card is left to the start of a card, or sent if that fails`()
     throws
   {
     var rule = try arrived()

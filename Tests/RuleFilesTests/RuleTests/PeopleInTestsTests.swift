@@ -91,7 +91,10 @@ import Testing
       "given: { preferences: [{ app: customer, topic: arival, allowed: false }] }\nwhen: []\nthen: []",
       "the topic \"arival\", which no rule has"
     ),
-    ("when: [{ at: 5m, ride: none, state: done }]\nthen: []", "\"ride\" in an entry without \"event\""),
+    (
+      "when: [{ at: 5m, ride: none, state: done }]\nthen: []",
+      "\"ride\" in an entry without \"event\""
+    ),
     (
       "given: { ride: none, contacts: [{ app: driver }] }\nwhen: []\nthen: []",
       "the scenario has no driver; expected owner_id"

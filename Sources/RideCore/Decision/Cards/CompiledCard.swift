@@ -80,7 +80,8 @@ struct CompiledCard: Sendable {
 
   /// Whether a push about an event has times in some zone.
   func showsTimes(_ event: String) -> Bool {
-    contentState.showsTimes || endContents[event]?.showsTimes == true || attributes.showsTimes || alerts[event]?.showsTimes == true
+    contentState.showsTimes || endContents[event]?.showsTimes == true || attributes.showsTimes
+      || alerts[event]?.showsTimes == true
       || data.contains(where: \.value.showsTimes)
   }
 
