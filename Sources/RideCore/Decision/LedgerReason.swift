@@ -76,6 +76,7 @@ package struct LedgerReason: Hashable, Sendable {
     case missingValue = "missing_value"
     case notATime = "not_a_time"
     case notANumber = "not_a_number"
+    case notACurrency = "not_a_currency"
     case cardType = "card_type"
     case cardTooLarge = "card_too_large"
     case cardFieldDropped = "card_field_dropped"

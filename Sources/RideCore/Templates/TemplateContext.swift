@@ -224,7 +224,8 @@ package enum RenderingError: Error, Hashable, Sendable {
     switch self {
     case .unknownZone: LedgerReason(.unknownTimeZone, reason)
     case .notATime: LedgerReason(.notATime, reason)
-    case .notANumber, .notACurrency: LedgerReason(.notANumber, reason)
+    case .notANumber: LedgerReason(.notANumber, reason)
+    case .notACurrency: LedgerReason(.notACurrency, reason)
     case .wrongType: LedgerReason(.cardType, reason)
     case .missing, .emptyText, .unreadable: LedgerReason(.missingValue, reason)
     }
