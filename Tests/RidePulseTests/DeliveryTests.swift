@@ -29,7 +29,7 @@ import TestSupport
         #expect(arrival.text("payload", "aps", "alert", "title") == "Your driver is here")
         let due = try await stage.value(
           """
-          select floor(extract(epoch from occurred_at + interval '5 minutes'))::bigint
+          select floor(extract(epoch from occurred_at + interval '10 minutes'))::bigint
           from ridepulse.ledger where apns_id = '\(arrival.id)'
           """)
         #expect(arrival.header("apns-expiration") == due)

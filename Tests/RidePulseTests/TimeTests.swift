@@ -18,6 +18,12 @@ import Testing
 
     """
 
+  private static let arrival = """
+    rules:
+      - { name: arrival, app: driver, on: ride_started, alert: { title: Started }, expires: 1m }
+
+    """
+
   @Test func `A ride without a time has no reminder, and one with an extreme time blocks nothing`()
     async throws
   {
@@ -140,7 +146,7 @@ import Testing
   @Test func `New rule files apply to existing rides`() async throws {
     try await Stage.run { stage in
       try await stage.addRide()
-      let before = try Server(stage.environment)
+      let before = try Server(try stage.environment(rules: Self.arrival))
       try await stage.settled()
       before.stop()
       #expect(try await stage.value("select due_at from ridepulse.agenda") == nil)

@@ -62,7 +62,7 @@ extension Decider {
     if !isAnyDeliberate { return }
     let isNew = decision.items.map { $0.waiting(isNew: true) }
     var collapseIndex = sentCollapseIndex
-    for item in isNew { if let item { collapseIndex.add(item.entry) } }
+    for case let item? in isNew where !isArmed(item) { collapseIndex.add(item.entry) }
     let items = decision.items
     decision.items = []
     for (item, waiting) in zip(items, isNew) {
@@ -74,6 +74,11 @@ extension Decider {
         decision.items.append(item)
       }
     }
+  }
+
+  /// Whether an event has armed it for later: until then it replaces nothing.
+  func isArmed(_ item: WaitingItem) -> Bool {
+    item.entry.event.firesAt.map { $0 > now } ?? false
   }
 
   /// The collapse keys of pushes that are sent, left to a card, or may have been sent before.

@@ -8,7 +8,9 @@ extension Decider {
   mutating func decideWaiting() {
     let waiting = decision.view.memo.waiting
     if waiting.isEmpty { return }
-    let deliberate = (waiting + decision.deferred).filter { lastsOnPurpose($0.wait) }
+    let deliberate = (waiting + decision.deferred).filter {
+      lastsOnPurpose($0.wait) && !isArmed($0)
+    }
     let rivals = Rivals(
       sent: waiting.filter { !$0.wait.isDeliberate }, deliberate: deliberate,
       over: sentCollapseIndex)

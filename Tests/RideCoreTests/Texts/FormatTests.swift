@@ -36,7 +36,8 @@ import Testing
     arguments: [
       ("time", "en-US", "4:05 PM"), ("time", "en-GB", "16:05"), ("time", "de-DE", "16:05"),
       ("time", "fr-CA", "16:05"), ("time", "en-US-u-hc-h23", "16:05"), ("time", "ja-JP", "16:05"),
-      ("time", "zh-Hant-TW", "下午4:05"), ("time", "ar-EG", "٤:٠٥ م"), ("time", nil, "16:05"),
+      ("time", "zh-Hant-TW", "下午4:05"), ("time", "ar-EG", "\u{2068}٤:٠٥ م\u{2069}"),
+      ("time", nil, "16:05"),
       ("time", "garbage!", "16:05"), ("date", "en-US", "Jun 1, 2026"),
       ("date", "en-GB", "1 Jun 2026"),
       ("date", "de", "1. Juni 2026"), ("date", nil, "2026-06-01"), ("weekday", "en", "Monday"),

@@ -31,17 +31,19 @@ import Testing
   @Test(
     arguments: [
       // A phone's numbering system is kept, also in the form of Apple's identifiers.
-      ("en-US-u-nu-latn", "time", "4:05 PM"), ("ar-AE-u-nu-arab", "time", "٤:٠٥ م"),
-      ("ar-AE-u-nu-arab", "plural: 'other=#'", "١٬٢٣٤٫٥"),
-      ("en_US@numbers=arab", "time", "٤:٠٥ PM"),
-      ("ar_EG@numbers=latn", "time", "4:05 م"), ("en-US-u-hc-h23-nu-latn", "time", "16:05"),
+      ("en-US-u-nu-latn", "time", "4:05 PM"), ("ar-AE-u-nu-arab", "time", "\u{2068}٤:٠٥ م\u{2069}"),
+      ("ar-AE-u-nu-arab", "plural: 'other=#'", "\u{2068}١٬٢٣٤٫٥\u{2069}"),
+      ("en_US@numbers=arab", "time", "\u{2068}٤:٠٥ PM\u{2069}"),
+      ("ar_EG@numbers=latn", "time", "\u{2068}4:05 م\u{2069}"),
+      ("en-US-u-hc-h23-nu-latn", "time", "16:05"),
       ("en_US@hours=h23", "time", "16:05"), ("en-US-u-rg-gbzzzz", "time", "16:05"),
       ("en-US-u-ca-buddhist", "date", "Jun 1, 2569 BE"),
       // Of what is not known, the locale remains.
       ("en-US-u-nu", "relative", "in 3 minutes"), ("en-US-u-nu-xxxx", "relative", "in 3 minutes"),
       ("en-US-u-nu-traditional", "time", "4:05 PM"), ("en-US-u-nu-roman", "time", "4:05 PM"),
       ("en-US-u-ca-never", "date", "Jun 1, 2026"), ("en-US-x-u-nu-arab", "time", "4:05 PM"),
-      ("en-US-t-de-u-nu-arab", "time", "٤:٠٥ PM"), ("en-US-u-nu-arab-nu-thai", "time", "٤:٠٥ PM"),
+      ("en-US-t-de-u-nu-arab", "time", "\u{2068}٤:٠٥ PM\u{2069}"),
+      ("en-US-u-nu-arab-nu-thai", "time", "\u{2068}٤:٠٥ PM\u{2069}"),
       ("he-IL-u-ca-hebrew-nu-hebr", "plural: 'other=#'", "1,234.5"),
     ])
   func `A2: what a locale's extensions change`(

@@ -191,7 +191,8 @@ struct DocumentStage {
       done
       until [ "$(psql ${DATABASE_URL:+-d "$DATABASE_URL"} -XAtqc "
           select (select count(*) from ridepulse.events) + (select count(*) from ridepulse.token_outcomes)
-            + (select count(*) from ridepulse.ledger where status = 'pending')" 2>&1)" = 0 ]; do
+            + (select count(*) from ridepulse.ledger l left join ridepulse.agenda a using (ride_id)
+              where l.status = 'pending' and (a.due_at is null or a.due_at < now() + interval '1 hour'))" 2>&1)" = 0 ]; do
         [ $SECONDS -lt $end ] || return 0
         sleep 0.05  # poll: the ledger of another process
       done

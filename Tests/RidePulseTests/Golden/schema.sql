@@ -734,9 +734,9 @@ begin
   end if;
   return query
     select place || '.' || l.settled_xid || '.' || l.apns_id,
-      case when l.push_type in ('emit', 'escalation') then l.push_type else 'push' end,
+      case when l.push_type in ('emit', 'escalation', 'post') then l.push_type else 'push' end,
       l.ride_id, l.event, l.rule, l.app,
-      case when l.push_type not in ('emit', 'escalation') then l.push_type end,
+      case when l.push_type not in ('emit', 'escalation', 'post') then l.push_type end,
       l.status, l.reason, l.attempts,
       case when l.attempts > 0 then l.apns_id end, l.collapse_id, l.created_at, l.finished_at,
       l.token_suffix,
@@ -4184,7 +4184,7 @@ COMMENT ON COLUMN ridepulse.receipts.seen_at IS 'When the first report came.';
 CREATE VIEW ridepulse.deliveries AS
  SELECT
         CASE
-            WHEN (l.push_type = ANY (ARRAY['emit'::text, 'escalation'::text])) THEN l.push_type
+            WHEN (l.push_type = ANY (ARRAY['emit'::text, 'escalation'::text, 'post'::text])) THEN l.push_type
             ELSE 'push'::text
         END AS kind,
     l.ride_id,
@@ -4192,7 +4192,7 @@ CREATE VIEW ridepulse.deliveries AS
     l.rule,
     l.app,
         CASE
-            WHEN (l.push_type <> ALL (ARRAY['emit'::text, 'escalation'::text])) THEN l.push_type
+            WHEN (l.push_type <> ALL (ARRAY['emit'::text, 'escalation'::text, 'post'::text])) THEN l.push_type
             ELSE NULL::text
         END AS push_type,
     l.status,
@@ -4211,7 +4211,7 @@ CREATE VIEW ridepulse.deliveries AS
           WHERE (r.apns_id = l.apns_id)) AS seen_at,
     l.apns_unique_id
    FROM ridepulse.ledger l;
-COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, and of events that rules emit, for people and backends. kind is push, emit or escalation; push_type and apns_id are null unless it is push. apns_id is null if nothing was sent; seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
+COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, of posts to receivers, and of events that rules emit, for people and backends. kind is push, post, emit or escalation; push_type is null unless it is push. apns_id is null if nothing was sent; of a post it is the webhook-id. seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
 ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.devices_id_seq
     START WITH 1

@@ -108,13 +108,17 @@ struct Stage {
 
   /// Waits until every event is consumed, every push has its verdict, and its outcome is applied to
   /// the phone.
+  ///
+  /// What waits for hours, as the rating of the shipped rules, is left waiting.
   func settled(
     within limit: Duration = patience, sourceLocation: Testing.SourceLocation = #_sourceLocation
   ) async throws {
     try await until(
       """
       select (select count(*) from ridepulse.events)
-        + (select count(*) from ridepulse.ledger where status = 'pending')
+        + (select count(*) from ridepulse.ledger l left join ridepulse.agenda a using (ride_id)
+          where l.status = 'pending'
+            and (a.due_at is null or a.due_at < now() + interval '1 hour'))
         + (select count(*) from ridepulse.token_outcomes)
       """, is: "0", within: limit, sourceLocation: sourceLocation)
   }
