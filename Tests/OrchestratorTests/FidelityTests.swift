@@ -166,6 +166,9 @@ import Timeline
         }
       }
       var view = RideView(rideID: ride.id, ride: ride, events: events, phones: phones)
+      if let driver = ride.driverID, number % 2 == 0 {
+        view.contacts = [OwnerContact(app: .driver, owner: driver, at: start)]
+      }
       if number % 10 < 2 {
         view.optOuts = [OptOut(app: .customer, owner: "c\(number / 2)", topic: "some")]
       }
@@ -252,8 +255,7 @@ import Timeline
     let shown = Self.previewed(views, configuration, start, end)
     print("fidelity: \(shown.count) pushes, seed \(seed)")
     #expect(transport.faults == [])
-    // Nobody makes contact, so `lost` sends nothing.
-    #expect(Set(shown.map(\.rule)).count == 15, "seed \(seed)")
+    #expect(Set(shown.map(\.rule)).count == 16, "seed \(seed)")
     #expect(shown.count > 2_000 && Set(shown).count == shown.count, "seed \(seed)")
     // Quiet hours, the sample, what people have turned off and the caps have all kept pushes back.
     let codes = Set(

@@ -82,7 +82,7 @@ import TestSupport
         "sent as null: content-state.eta is the number 1795248300000, the card's type is date-epoch"
       let rows = try await stage.rows(
         "select status, reason, reason_code from ridepulse.ledger where ride_id = 'date'")
-      #expect(rows == [["accepted", broken, "card_type"]])
+      #expect(rows == [["accepted", broken, "card_field_dropped"]])
       let explained = try Command.ridepulse(["explain", "date"], stage.environment).output
       #expect(explained.contains(broken), "\(explained)")
       let unknown =
