@@ -142,7 +142,9 @@ import Testing
       #expect(
         others == [
           // An offer and its escalation.
-          ["expired", "out_of_time", "2"], ["superseded", "superseded", "7"],
+          ["expired", "out_of_time", "2"],
+          // The rating, two hours after the ride.
+          ["pending", "waiting", "1"], ["superseded", "superseded", "7"],
           // The arrival with a PIN, of rides without one, and the driver of a booked ride.
           ["suppressed", "condition_false", "3"], ["suppressed", "left_states", "53"],
           ["suppressed", "no_start_token", "8"],
