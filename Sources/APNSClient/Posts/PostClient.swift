@@ -22,6 +22,8 @@ package final class PostClient: Sendable {
 
   private struct State {
     var queues: [String: Queue] = [:]
+    /// Those that a thread is sending, by their tickets.
+    var sending: [UInt64: Job] = [:]
     /// The rules whose receiver answered 410.
     var off: Set<PostAddress> = []
     var isClosed = false
@@ -82,7 +84,7 @@ package final class PostClient: Sendable {
     }
   }
 
-  /// Stops accepting posts, and waits this long for those in flight.
+  /// Stops accepting posts, and waits this long for those in flight; the others may have arrived.
   package func close(within limit: Duration) async {
     let waiting = state.withLock { state in
       state.isClosed = true
@@ -94,6 +96,11 @@ package final class PostClient: Sendable {
     while !state.withLock({ $0.isIdle }), MonotonicTime.now() < deadline {
       try? await Task.sleep(for: .milliseconds(20))
     }
+    let left = state.withLock { state in
+      defer { state.sending = [:] }
+      return Array(state.sending.values)
+    }
+    for job in left { end(job, .unanswered(.timeout)) }
   }
 
   private func startThread(_ name: String) {
@@ -115,7 +122,8 @@ package final class PostClient: Sendable {
       if case .refused(let refusal) = outcome, refusal.status == 410 {
         state.withLock { _ = $0.off.insert(job.post) }
       }
-      end(job, outcome)
+      let isOpen = state.withLock { $0.sending.removeValue(forKey: job.request.ticket) != nil }
+      if isOpen { end(job, outcome) }
     }
   }
 
@@ -128,12 +136,18 @@ package final class PostClient: Sendable {
         queue.threads -= 1
         return nil
       }
-      return queue.jobs.removeFirst()
+      let job = queue.jobs.removeFirst()
+      state.sending[job.request.ticket] = job
+      return job
     }
   }
 
   private func outcome(of job: Job, _ exchange: PostExchange?) -> PushOutcome {
-    if MonotonicTime.now() - job.submitted > Self.queueLimit { return .unsent(.queuedTooLong) }
+    // APNs drops what is out of time; a receiver would not.
+    let isLate = now() >= job.request.validUntil
+    if isLate || MonotonicTime.now() - job.submitted > Self.queueLimit {
+      return .unsent(.queuedTooLong)
+    }
     guard let receiver = receivers[job.post.urlVariable] else {
       return .unsent(.receiverOff("no receiver \(job.post.receiver) on this node"))
     }

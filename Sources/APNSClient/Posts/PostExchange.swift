@@ -37,18 +37,21 @@ final class PostExchange {
     var left = Self.answerLimit
     let code = unsafe withUnsafeMutablePointer(to: &left) { left in
       unsafe request.payload.withUnsafeBytes { body in
-        unsafe perform(receiver.url, headers, body, left, limit)
+        unsafe perform(receiver, headers, body, left, limit)
       }
     }
     return outcome(code)
   }
 
   private func perform(
-    _ url: String, _ headers: UnsafeMutablePointer<curl_slist>?, _ body: UnsafeRawBufferPointer,
-    _ left: UnsafeMutablePointer<Int>, _ limit: Duration
+    _ receiver: PostReceiver, _ headers: UnsafeMutablePointer<curl_slist>?,
+    _ body: UnsafeRawBufferPointer, _ left: UnsafeMutablePointer<Int>, _ limit: Duration
   ) -> CURLcode {
+    // Through a proxy of the environment, what is not encrypted would leave this machine.
+    let noProxy: String? = receiver.isEncrypted ? nil : "*"
     let options = unsafe [
-      curl_easy_setopt_string(pointer, CURLOPT_URL, url),
+      curl_easy_setopt_string(pointer, CURLOPT_URL, receiver.url),
+      curl_easy_setopt_string(pointer, CURLOPT_NOPROXY, noProxy),
       curl_easy_setopt_string(pointer, CURLOPT_PROTOCOLS_STR, "http,https"),
       curl_easy_setopt_long(pointer, CURLOPT_NOSIGNAL, 1),
       curl_easy_setopt_long(pointer, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
@@ -72,9 +75,12 @@ final class PostExchange {
   }
 
   private func outcome(_ code: CURLcode) -> PushOutcome {
-    // A body that is too long or cut off changes nothing about the status.
+    // A body that is too long, slow or cut off changes nothing about the status.
     let status = number(CURLINFO_RESPONSE_CODE)
-    if status >= 200, code == CURLE_OK || code == CURLE_WRITE_ERROR {
+    let withStatus = [
+      CURLE_OK, CURLE_WRITE_ERROR, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_OPERATION_TIMEDOUT,
+    ]
+    if status >= 200, withStatus.contains(code) {
       let wait = number(CURLINFO_RETRY_AFTER)
       return PushOutcome(
         postStatus: status, retryAfter: wait > 0 ? .seconds(min(wait, 86_400)) : nil)

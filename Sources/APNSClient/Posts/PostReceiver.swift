@@ -12,6 +12,9 @@ package struct PostReceiver: Sendable {
     self.signer = signer
   }
 
+  /// Whether it is reached by https.
+  var isEncrypted: Bool { url.lowercased().hasPrefix("https:") }
+
   /// Whether posts may be sent there: a person's data leaves this machine encrypted only.
   package static func isAllowed(_ url: String) -> Bool {
     let bytes = url.utf8

@@ -1,5 +1,6 @@
 """A receiver of posts: checks each signature with the library standardwebhooks, prints a line of
-JSON for each post, and answers as the path says: /200, /503?retry-after=7, /hang, /cut."""
+JSON for each post, and answers as the path says: /200, /503?retry-after=7, /hang, /cut; the body of
+/slow does not end, and that of /short is cut off."""
 import http.server
 import json
 import os
@@ -32,6 +33,16 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         if word == "hang":
             time.sleep(60)
         if word in ("hang", "cut"):
+            self.close_connection = True
+            return
+        if word in ("slow", "short"):
+            self.send_response(200)
+            self.send_header("content-length", "5")
+            self.end_headers()
+            self.wfile.write(b"ab")
+            self.wfile.flush()
+            if word == "slow":
+                time.sleep(60)
             self.close_connection = True
             return
         self.send_response(int(word))

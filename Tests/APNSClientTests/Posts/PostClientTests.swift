@@ -125,6 +125,33 @@ import Testing
     #expect(await server.stop().count == PostClient.connections)
   }
 
+  @Test func `what is out of time is not sent`() async throws {
+    let server = try PostServer(secret: Self.secret)
+    let client = try Self.client(server.port, "200")
+    var late = Self.post()
+    late.validUntil = Timestamp(epochSeconds: 0)
+    #expect(await Self.send([late], by: client) == [.unsent(.queuedTooLong)])
+    #expect(await server.stop().isEmpty)
+  }
+
+  @Test(arguments: ["slow", "short"])
+  func `an answer whose body does not end counts by its status`(_ path: String) async throws {
+    let server = try PostServer(secret: Self.secret)
+    let client = try Self.client(server.port, path, within: .seconds(1))
+    #expect(await Self.send([Self.post()], by: client) == [.accepted])
+    #expect(await server.stop().count == 1)
+  }
+
+  @Test func `close reports a post that is in flight`() async throws {
+    let server = try PostServer(secret: Self.secret)
+    let client = try Self.client(server.port, "hang")
+    async let outcomes = Self.send([Self.post()], by: client)
+    await server.gotPost()
+    await client.close(within: .zero)
+    #expect(await outcomes == [.unanswered(.timeout)])
+    _ = await server.stop()
+  }
+
   @Test func `after close nothing is sent`() async throws {
     let client = try Self.client(1, "200")
     await client.close(within: .seconds(1))

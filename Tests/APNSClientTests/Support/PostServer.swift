@@ -29,6 +29,11 @@ final class PostServer: Sendable {
     try? JSONDecoder().decode(Line.self, from: Data(text.utf8))
   }
 
+  /// Waits until it has got a post.
+  func gotPost() async {
+    for await _ in process.lines { return }
+  }
+
   /// Ends the receiver and returns the posts that it got.
   func stop() async -> [Line] {
     process.closeInput()
