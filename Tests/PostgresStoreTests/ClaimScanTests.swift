@@ -222,6 +222,7 @@ import Testing
   @Test(arguments: [
     (PhoneRead.ofPeopleWithBoth, TokenInMemo.rows.last + 1),
     (ContactRead.all.statement, RidePerson.rows.last),
+    (PreferenceRead.all.statement, RidePerson.rows.last),
   ]) func `the plan of a read about people looks each of them up, even if made for a small table`(
     read: (statement: Statement, parameters: Int)
   ) async throws {

@@ -245,4 +245,32 @@ import TestSupport
       try await store("t", "2").claim(limit: 1, asleep: false).rides.first?.view)
     #expect(view.optOuts == [OptOut(app: .customer, owner: "c", topic: "off")])
   }
+
+  @Test func `a claim reads what people without a phone have turned off, if a post can be`()
+    async throws
+  {
+    try await session.script(
+      """
+      insert into ridepulse.rides (id, state, customer_id, driver_id) values ('r', 'e', 'c', 'd');
+      select ridepulse.set_preference('customer', 'c', 'off', false),
+        ridepulse.set_preference('driver', 'd', 'off', false)
+      """)
+    func store(_ topic: Topic?, _ digit: String) -> PostgresRideStore {
+      var rule = Rule(
+        name: "r", app: .customer, when: .on(["e"]), what: .post(Post(receiver: "sms")),
+        expires: .after(.seconds(60)), source: "a.yaml:1")
+      rule.limits.topic = topic
+      return PostgresRideStore(
+        node: "\(digit)1111111-2222-8333-8444-555555555555", host: "test", apps: [],
+        rules: RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [rule]),
+        lease: .seconds(60), claims: session, settlements: session, log: Log { _, _, _ in })
+    }
+    let without = try await store(nil, "1").claim(limit: 1, asleep: false).rides.first?.view
+    #expect(try #require(without).optOuts.isEmpty)
+    try await session.script("update ridepulse.agenda set leased_until = '-infinity'")
+    let view = try #require(
+      try await store("off", "2").claim(limit: 1, asleep: false).rides.first?.view)
+    #expect(view.phones.isEmpty)
+    #expect(view.optOuts == [OptOut(app: .customer, owner: "c", topic: "off")])
+  }
 }

@@ -8,12 +8,17 @@ struct RideReading {
   private let broadcasts: Bool
   private let phones: Statement
   private let contactApps: [App]
+  private let postApps: [App]
+  private let postsHaveTopics: Bool
   private let cards: Statement
   private let startTokens: Statement
 
   /// - Parameter apps: the apps whose phones rules may address.
   init(apps: [App], rules: RuleSet) {
-    self.apps = apps
+    postApps = rules.postApps
+    // A post needs no bundle ID of its app.
+    self.apps = apps + postApps.filter { !apps.contains($0) }
+    postsHaveTopics = rules.postsHaveTopics
     cardApps = rules.cardApps
     startEvents = Set(rules.startEvents)
     broadcasts = rules.broadcasts
@@ -92,16 +97,18 @@ struct RideReading {
     _ claims: ClaimReader, phoneLimit: Int? = OpenPart.size + 1
   ) -> [Read] {
     var (people, withContacts, withCards) = ([RidePerson](), [RidePerson](), [RidePerson]())
+    var withPosts: [RidePerson] = []
     for (ride, memo) in claims.ridesAndMemos {
       let covered = memo.part?.after ?? 0
       let found = claims.rows.withView(of: ride) { view in
         (view.people(of: apps), view.events.contains { startEvents.contains($0.name) })
       }
       guard let (owners, startsCard) = found else { continue }
-      for owner in owners {
+      for owner in owners + memo.ownersOfPosts.filter({ !owners.contains($0) }) {
         let person = RidePerson(ride: ride, person: owner, covered: covered)
         people.append(person)
         if contactApps.contains(owner.app) { withContacts.append(person) }
+        if postApps.contains(owner.app) { withPosts.append(person) }
         if startsCard, cardApps.contains(owner.app) { withCards.append(person) }
       }
     }
@@ -116,12 +123,29 @@ struct RideReading {
       let parameters = RidePerson.rows.arrays(withContacts)
       reads.append(Read(ContactRead.all.statement, parameters) { $0.readContacts($1) })
     }
+    if postsHaveTopics {
+      let parameters = RidePerson.rows.arrays(withPosts)
+      reads.append(Read(PreferenceRead.all.statement, parameters) { $0.readPreferences($1) })
+    }
     if !cardApps.isEmpty {
       let parameters =
         RidePerson.rows.arrays(withCards) + TokenInMemo.rows.arrays(claims.startsInMemos)
       reads.append(Read(startTokens, parameters) { $0.readStartTokens($1) })
     }
     return reads
+  }
+}
+
+extension Memo {
+  /// Whom posts that wait address, each once: the ride may not name them any more.
+  fileprivate var ownersOfPosts: [PhoneOwner] {
+    var owners: [PhoneOwner] = []
+    for item in waiting where item.entry.kind == .post {
+      guard let owner = item.entry.owner else { continue }
+      let person = PhoneOwner(item.entry.app, owner)
+      if !owners.contains(person) { owners.append(person) }
+    }
+    return owners
   }
 }
 

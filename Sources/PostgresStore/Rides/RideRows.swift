@@ -183,6 +183,16 @@ struct RideRows {
     }
   }
 
+  mutating func readPreferences(_ rows: QueryResult) {
+    let columns = PreferenceRead.all
+    for row in 0..<rows.rowCount {
+      guard let ride = rows[row, columns.ride].map(RideID.init), let app = rows[row, columns.app],
+        let owner = rows[row, columns.owner].map(OwnerID.init)
+      else { continue }
+      addOptOuts(rows[row, columns.optOuts], app, owner, index(of: ride))
+    }
+  }
+
   mutating func readReceipts(_ rows: QueryResult) {
     let columns = ReceiptRead.all
     for row in 0..<rows.rowCount {

@@ -147,6 +147,16 @@ package struct RuleSet: Sendable {
     return Set(apps).sorted { $0.rawValue < $1.rawValue }
   }
 
+  /// The apps whose people rules post to, with or without a phone.
+  package var postApps: [App] {
+    Set(rules.filter { $0.what.post != nil }.flatMap(\.apps)).sorted { $0.rawValue < $1.rawValue }
+  }
+
+  /// Whether any post can be turned off.
+  package var postsHaveTopics: Bool {
+    rules.contains { $0.what.post != nil && $0.limits.topic != nil }
+  }
+
   /// Whether any rule depends on what owners have turned off.
   package var asksForPreferences: Bool { rules.contains { $0.limits.topic != nil } }
 
