@@ -83,6 +83,8 @@ struct Lanes {
   mutating func record(
     _ outcome: PushOutcome, of lane: PushLane, to owner: TokenOwner, at now: Timestamp
   ) -> CircuitBreaker.Change? {
+    // A burst waits for the node's few connections: that says nothing about the receiver.
+    if lane.isOfPosts, outcome == .unsent(.queuedTooLong) { return nil }
     let index = index(of: lane)
     if case .phone(let phone) = owner { lanes[index].tokens.record(outcome, of: phone) }
     return lanes[index].breaker.record(outcome, to: owner, at: now)

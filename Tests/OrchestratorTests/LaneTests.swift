@@ -126,6 +126,20 @@ import Testing
     #expect(breaker.admit(at: Self.at(1)) == .wait(until: Self.at(5)))
   }
 
+  @Test func `a burst of posts to one receiver pauses nothing, and posts that fail do`() {
+    var lanes = Lanes()
+    let post = PostAddress(receiver: "sms", rule: "r")
+    let lane = PushLane(environment: .production, app: App(rawValue: post.lane))
+    func record(_ outcome: PushOutcome) -> Bool {
+      let changes = (0..<100).map { _ in
+        lanes.record(outcome, of: lane, to: .card, at: Self.start)
+      }
+      return changes.contains { $0 != nil }
+    }
+    let pauses = [PushOutcome.unsent(.queuedTooLong), .unanswered(.timeout)].map(record)
+    #expect(pauses == [false, true])
+  }
+
   @Test func `U15: a replaced key closes the breakers of its lanes, and of no other`() {
     var lanes = Lanes()
     let own = PushLane(environment: .production, app: .customer)

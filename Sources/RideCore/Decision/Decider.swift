@@ -219,7 +219,7 @@ struct Decider {
   ) {
     var entry = entry
     entry.status = .pending
-    entry.reason = reason
+    entry.reason = entry.kind == .post ? reason.ofPost : reason
     liveItems += 1
     decision.items.append(
       Decision.Item(entry: entry, fate: .waits(wait, image: image, isNew: true)))

@@ -211,7 +211,7 @@ extension Settlement {
       queue.handBack(&entry, of: push)
       return entries.append(entry)
     }
-    var verdict = Verdict(outcome)
+    var verdict = Verdict(outcome, of: entry)
     if push.mayProbe, outcome.isBadDeviceToken { verdict.kind = .again(atLeast: .zero) }
     if verdict.wasTried { entry.attempts = entry.attempts.addingSaturating(1) }
     entry.reason = verdict.reason ?? push.acceptedReason

@@ -73,3 +73,26 @@ extension LedgerReason {
     }
   }
 }
+
+extension Verdict {
+  /// What an outcome means for an entry: the reason of a post names its receiver, and not APNs.
+  init(_ outcome: PushOutcome, of entry: LedgerEntry) {
+    self.init(outcome)
+    if entry.kind == .post { reason = reason?.ofPost }
+  }
+}
+
+extension LedgerReason {
+  /// The reason with the words of posts.
+  var ofPost: LedgerReason {
+    let text: String
+    switch code {
+    case .engine(.appPaused), .engine(.appUnreachable):
+      text = "the posts to the receiver are paused: most of them fail"
+    case .engine(.noFreeStream): text = "no free connection to the receiver in time"
+    case .engine(.queuedBehind): text = "an earlier post to the person goes first"
+    default: return self
+    }
+    return LedgerReason(code, text)
+  }
+}

@@ -169,6 +169,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    .unsent(.paused(for: .seconds(5), by: .refused)),
+    .unsent(.paused(for: .seconds(5), by: .unreachable)), .unsent(.queuedTooLong),
+  ] as [PushOutcome])
+  func `its reason names the receiver, and not APNs`(_ outcome: PushOutcome) throws {
+    let decision = Self.decided(Sample.view(phones: []), [Self.rule()])
+    let settlement = decision.settled([outcome], now: Sample.now) { 0 }
+    let entry = try #require(settlement.entries.first)
+    #expect(entry.status == .pending)
+    #expect(entry.reason?.text.contains("receiver") == true)
+    #expect(entry.reason?.code == Verdict(outcome).reason?.code)
+  }
+
   @Test func `it goes again with the same ID, and its memo survives its JSON`() throws {
     var view = Sample.view(phones: [])
     let first = Self.decided(view, [Self.rule()])
