@@ -169,10 +169,11 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    .unsent(.paused(for: .seconds(5), by: .refused)),
-    .unsent(.paused(for: .seconds(5), by: .unreachable)), .unsent(.queuedTooLong),
-  ] as [PushOutcome])
+  @Test(
+    arguments: [
+      .unsent(.paused(for: .seconds(5), by: .refused)),
+      .unsent(.paused(for: .seconds(5), by: .unreachable)), .unsent(.queuedTooLong),
+    ] as [PushOutcome])
   func `its reason names the receiver, and not APNs`(_ outcome: PushOutcome) throws {
     let decision = Self.decided(Sample.view(phones: []), [Self.rule()])
     let settlement = decision.settled([outcome], now: Sample.now) { 0 }
