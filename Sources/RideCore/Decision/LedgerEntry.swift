@@ -13,7 +13,7 @@ package struct LedgerEntry: Hashable, Sendable {
     /// An HTTP POST to a receiver of the service.
     case post
 
-    /// Whether it leaves the node, and is accepted by somebody else.
+    /// Whether it leaves the node, for APNs or a receiver to accept.
     package var isSent: Bool { self == .push || self == .post }
   }
 

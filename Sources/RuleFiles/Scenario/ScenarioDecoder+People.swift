@@ -56,7 +56,7 @@ extension ScenarioDecoder {
       ofRide: owner == nil ? ride : nil)
   }
 
-  /// Reports an event about no ride whose data names nobody: it would cause nothing.
+  /// Reports an event about no ride whose data names no owner: it would cause nothing.
   func requirePeople(_ event: NamedEvent, _ field: Field) {
     let apps = rules.apps
     let data = JSONValue.object(event.data).text
