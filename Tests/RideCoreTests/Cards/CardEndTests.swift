@@ -82,4 +82,31 @@ import Testing
     #expect(stage.wire.map(\.eta) == [0, 9] && stage.wire.last?.priority == 10)
     #expect(stage.wire.last?.seconds ?? 99 < 3, "it does not wait for min-interval")
   }
+
+  @Test func `a change that left at priority 5 leaves again for the urgent event that it causes`() {
+    var stage = CardStage(start: [])
+    stage.life.urgent = ["eta_jumped"]
+    stage.register()
+    stage.run(for: .seconds(30))
+    stage.eta(9)
+    stage.run()
+    stage.emit("eta_jumped")
+    stage.run(for: .seconds(1))
+    #expect(stage.wire.map(\.eta) == [0, 9, 9])
+    #expect(stage.wire.map(\.priority) == [5, 5, 10])
+    stage.emit("eta_jumped")
+    stage.run(for: .seconds(1))
+    #expect(stage.wire.count == 3, "what left at priority 10 is not sent again")
+  }
+
+  @Test func `an urgent event without a change sends nothing once min-interval is over`() {
+    var stage = CardStage(start: [])
+    stage.life.urgent = ["eta_jumped"]
+    stage.register()
+    stage.eta(9)
+    stage.run(for: .seconds(30))
+    stage.emit("eta_jumped")
+    stage.run(for: .seconds(10))
+    #expect(stage.wire.map(\.priority) == [5])
+  }
 }

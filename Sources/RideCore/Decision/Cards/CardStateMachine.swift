@@ -160,7 +160,8 @@ struct CardStateMachine: Hashable, Sendable {
         event: .end, cause: memo.cause ?? RideEvent(id: 0, name: "end", at: endsAt), isUrgent: true)
     }
     guard let shown else { return nil }
-    let hasChanged = shown != memo.shown || memo.alert != nil
+    let hasChanged =
+      shown != memo.shown || memo.alert != nil || memo.isUrgent && leftAtLowPriority
     if !hasChanged {
       memo.cause = nil
       memo.isUrgent = false
@@ -189,6 +190,13 @@ struct CardStateMachine: Hashable, Sendable {
 
   /// The time until which changes wait for others that may follow.
   private var coalescedUntil: Timestamp { memo.sentAt.map { $0 + life.minInterval } ?? now }
+
+  /// Whether the last push left at priority 5 within `min-interval`: an urgent event that follows,
+  /// such as one that a rule emits because of the change, is about what it shows.
+  private var leftAtLowPriority: Bool {
+    guard let sentAt = memo.sentAt, coalescedUntil > now else { return false }
+    return (memo.urgentAt.last ?? 0) < sentAt.epochSeconds
+  }
 
   private var refreshAt: Timestamp? {
     guard !memo.isRefused, var staleAt = memo.staleAt else { return nil }
