@@ -12,17 +12,18 @@ struct AlertDecoder {
     templates = TemplateDecoder(diagnostics: diagnostics)
   }
 
-  func alert(_ field: Field) -> Alert? {
+  /// - Parameter rule: the name of the rule, by which `strings/` has the texts of an alert without any.
+  func alert(_ field: Field, of rule: String?) -> Alert? {
     let fields = Fields(
       field.node, as: KeyTable.alert,
       elsewhere: KeyTable.rule.each(belongs: "it in the rule, next to alert"),
       diagnostics: diagnostics)
     guard let fields else { return nil }
-    fields.requireShown()
     var alert = Alert()
     alert.title = fields["title"].flatMap(templates.localizedText)
     alert.subtitle = fields["subtitle"].flatMap(templates.localizedText)
     alert.body = fields["body"].flatMap(templates.localizedText)
+    addStrings(of: rule, to: &alert, fields)
     alert.titleKey = localizedKey("title-", fields)
     alert.subtitleKey = localizedKey("subtitle-", fields)
     alert.bodyKey = localizedKey("", fields)
@@ -48,7 +49,7 @@ struct AlertDecoder {
         belongs: "nothing: an alert of a card has a title, a body and a sound"),
       diagnostics: diagnostics)
     guard let fields else { return nil }
-    fields.requireShown()
+    fields.requireShown(fields.form.atLeastOne)
     for field in fields.present(fields.keys) {
       guard let other = field.key.excludedBy.first(where: { fields[$0] != nil }) else { continue }
       fields.reportMisplaced(field, "next to \(quoted(other))")
@@ -60,6 +61,24 @@ struct AlertDecoder {
     alert.bodyKey = localizedKey("", fields)
     alert.sound = fields["sound"].flatMap(cardSound)
     return alert
+  }
+
+  /// Gives an alert that states no text those of the rule's name, and reports one that shows nothing.
+  private func addStrings(of rule: String?, to alert: inout Alert, _ fields: Fields) {
+    let texts = diagnostics.texts
+    let keys = ["title", "body"].map { "\(rule ?? "").\($0)" }
+    let isNamed = keys.contains(where: texts.isInDefaultLocale)
+    if isNamed, let rule, fields.present(KeyTable.alertTexts).isEmpty {
+      alert.title = texts.localized("\(rule).title")
+      alert.subtitle = texts.localized("\(rule).subtitle")
+      alert.body = texts.localized("\(rule).body")
+      return
+    }
+    // An unreadable file of `strings/` was already reported, and may have the texts.
+    guard rule == nil || isNamed || texts.isComplete else { return }
+    let file = "strings/\(texts.defaultLocale ?? texts.locales.first ?? "en").yaml"
+    fields.requireShown(
+      KeyTable.shown, or: rule == nil ? nil : "\(keys.joined(separator: " or ")) in \(file)")
   }
 
   private func localizedKey(_ prefix: String, _ fields: Fields) -> Alert.LocalizedKey? {

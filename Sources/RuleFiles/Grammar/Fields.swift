@@ -121,13 +121,16 @@ struct Fields {
     return present.count == 1 ? first : nil
   }
 
-  /// Reports a mapping that has none of the keys that show something.
-  func requireShown() {
+  /// Reports an alert with none of the keys that show something.
+  ///
+  /// - Parameter other: what would show something instead of one of the keys.
+  func requireShown(_ names: [String], or other: String? = nil) {
     // A misspelt key was already reported, and may be the missing one.
-    if present(form.atLeastOne).isEmpty, keys.allSatisfy(form.names.contains) {
+    if present(names).isEmpty, keys.allSatisfy(form.names.contains) {
       diagnostics.report(
         location, "an alert that shows nothing",
-        expected: "at least one of \(form.atLeastOne.joined(separator: ", "))")
+        expected: "at least one of \(names.joined(separator: ", "))"
+          + (other.map { ", or \($0)" } ?? ""))
     }
   }
 

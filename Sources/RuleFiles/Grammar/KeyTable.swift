@@ -100,7 +100,9 @@ enum KeyTable {
           "lost-after", duration,
           "`every` stops when the ride has not changed for this time; without it, 1d.",
           nextTo: ["every"], otherwise: "it next to every only: how long a ride may stay unchanged"),
-        Key("alert", .mapping(alert), "Sends a visible alert."),
+        Key(
+          "alert", .mapping(alert),
+          "Sends a visible alert; without texts, those of [the rule's name](#strings)."),
         Key("background", .emptyMapping, "Sends a silent push that wakes the app."),
         Key("widgets", .emptyMapping, "Reloads the app's widgets (iOS 26)."),
         Key("controls", .emptyMapping, "Reloads one of the app's controls (iOS 18)."),
@@ -181,10 +183,14 @@ enum KeyTable {
         Key("mutable-content", .flag, "The app's service extension may change the alert."),
         Key("content-available", .flag, "The push also wakes the app, as `background` does."),
         Key("target-content-id", rideText, "The window of the app that opens."),
-      ], atLeastOne: texts + ["sound", "badge"])
+      ])
   }()
 
   private static let texts = ["title", "body", "title-loc-key", "loc-key"]
+  /// Without all of these an alert has the strings of its rule's name.
+  static let alertTexts = texts + ["subtitle", "subtitle-loc-key"]
+  /// The keys of which an alert without such strings has at least one.
+  static let shown = texts + ["sound", "badge"]
 
   static let criticalSound = MappingForm(
     subject: "a critical sound",

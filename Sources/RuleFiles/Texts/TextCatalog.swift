@@ -50,6 +50,21 @@ final class TextCatalog {
 
   var counts: (entries: Int, keyUses: Int) { (entries.count, keyUses.count) }
 
+  /// The locales of the strings.
+  var locales: [String] { Set(strings.values.joined().map(\.locale)).sorted() }
+
+  /// Returns whether phones of any other language can get the text of a key in `defaults.locale`.
+  func isInDefaultLocale(_ key: String) -> Bool {
+    guard let texts = strings[key] else { return false }
+    guard let locale = defaultLocale.flatMap(LocaleTag.init) else { return true }
+    let locales = texts.map(\.locale)
+    return locales.contains("default")
+      || LocaleFallback.index(of: locale, among: locales.map { LocaleTag($0) }) != nil
+  }
+
+  /// Returns the text of a key in each of its locales; nil if there is no such key.
+  func localized(_ key: String) -> LocalizedText? { strings[key].flatMap { LocalizedText($0) } }
+
   /// Returns the text of a key for a locale, or the nearest there is; nil if there is no such key.
   func string(_ key: String, for locale: String?) -> TextTemplate? {
     guard let texts = strings[key] else { return nil }

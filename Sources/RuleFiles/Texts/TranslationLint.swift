@@ -18,11 +18,11 @@ struct TranslationLint {
     var lints = defaultWarning.map { [$0] } ?? []
     var reported: Set<String> = []
     for entry in texts.entries {
-      let names = texts.strings[String(entry.name.dropFirst("strings.".count))]
-      let isString = entry.name.hasPrefix("strings.") && names != nil
+      let string = texts.localized(String(entry.name.dropFirst("strings.".count)))
+      let isString = entry.name.hasPrefix("strings.") && string != nil
       // A string is an entry of each file that has it.
       if !isString || reported.insert(entry.name).inserted {
-        let text = isString ? names.flatMap { LocalizedText($0) } ?? entry.text : entry.text
+        let text = isString ? string ?? entry.text : entry.text
         if let warning = untranslated(text, entry.name) { lints.append(lint(warning, entry)) }
         lints += incompleteSelects(text, entry.name).map { lint($0, entry) }
       }

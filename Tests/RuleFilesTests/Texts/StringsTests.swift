@@ -106,6 +106,46 @@ import TestSupport
     #expect(payload.value(at: ["d", "value", "engine"]) == .string("x"))
   }
 
+  @Test(arguments: [
+    ("name: arrived\nalert: {}", "de", #"{"body":"Ana wartet","title":"Dein Fahrer ist da"}"#),
+    (
+      "name: arrived\nalert: { sound: default }", "en",
+      #"{"body":"Ana is waiting","title":"Your driver is here"}"#
+    ),
+    // A text of its own, or a key of the app's, and nothing by its name.
+    ("name: arrived\nalert: { title: Here }", "en", #"{"title":"Here"}"#),
+    ("name: arrived\nalert: { loc-key: HERE }", "en", #"{"loc-key":"HERE"}"#),
+    ("name: arrived\nalert: { subtitle: x, badge: 1 }", "en", #"{"subtitle":"x"}"#),
+    // A sound alone.
+    ("name: r\nalert: { sound: default }", "en", nil),
+    // Two apps have the texts of one rule.
+    (
+      "name: arrived\napp: [customer, fleet]\nalert: {}", "en",
+      #"{"body":"Ana is waiting","title":"Your driver is here"}"#
+    ),
+    // A language without a title gets that of defaults.locale.
+    ("name: bye\nalert: {}", "fr", #"{"body":"Bis bald","subtitle":"Bye","title":"Bye"}"#),
+  ])
+  func `R93: an alert without texts has the strings of its rule's name`(
+    change: String, locale: String, expected: String?
+  ) throws {
+    let bye = [
+      ("en", Self.english + "\nbye: { title: Bye, subtitle: Bye, body: Bye }"),
+      ("de", Self.german + "\nbye: { body: Bis bald }"), ("fr", "bye: { body: Bis bald }"),
+    ]
+    let file = "defaults: { locale: en }\n" + ruleFile(changing: change)
+    let rules = try Self.load(file, bye).get().ruleSet
+    let name = try #require(rules.rules.first?.name)
+    let rule = try #require(rules.rule(named: name))
+    let ride = Ride(id: "r1", state: "ride_started")
+    let context = TemplateContext(
+      ride: ride, attributes: JSONValue(json: #"{"driver_name":"Ana"}"#.utf8),
+      event: RideEvent(id: 1, name: "ride_started", at: Timestamp(epochSeconds: 1_800_000_000)))
+    let json = try #require(JSONValue(json: try rule.payload.render(in: context, locale: locale)))
+    let alert = json.value(at: ["aps", "alert"])
+    #expect(alert == expected.flatMap { JSONValue(json: $0.utf8) })
+  }
+
   @Test(arguments: GoldenCase.all(in: "strings.txt"))
   func `R93: mistakes in rules and strings`(row: GoldenCase) {
     #expect(Self.messages(of: row) == row.expected)
