@@ -1,11 +1,13 @@
 import Foundation
 
-/// Rule files to read: the project's own, and rules that use every feature, all corrupted.
+/// Rule files to read: the project's own, rules that use every feature, and random ones, most of them
+/// corrupted.
 enum RuleBytes {
   typealias File = (name: String, bytes: [UInt8])
+  typealias Directory = (files: [File], strings: [File])
 
   /// The project's own files.
-  static let directory = read(["customer.yaml", "driver.yaml", "service.yaml"])
+  static let shipped = read(["customer.yaml", "driver.yaml", "service.yaml"])
 
   /// The strings that these name, which are not corrupted.
   static let strings = read(["strings/en.yaml", "strings/ar.yaml"])
@@ -20,12 +22,12 @@ enum RuleBytes {
   }
 
   /// Valid files, one by one.
-  static let whole: [[UInt8]] = [Array(everything.utf8)] + directory.map(\.bytes)
+  static let whole: [[UInt8]] = [Array(everything.utf8)] + shipped.map(\.bytes)
 
   /// The same files and each of their rules alone, so that most cases are small.
   static let seeds: [[UInt8]] =
     whole
-    + directory.flatMap { file in
+    + shipped.flatMap { file in
       String(decoding: file.bytes, as: UTF8.self).components(separatedBy: "\n\n")
         .map { Array(($0.contains("- name") ? "rules:\n" + $0 : $0).utf8) }
     }
@@ -95,13 +97,30 @@ enum RuleBytes {
     "1e999", "0x7fffffffffffffff", "9223372036854775808", ".inf", "on:", "rules:", "name: r\n",
     "every: 5m", "every: 3652d", "* * * * *", "0 0 31 2 *", "59/1 ", "time-zone: ride\n", "1000",
     "default: ", "<<: ", "| time", "ride.attributes.a.b", "event.at", "value: ", "type: int\n",
-    "type: object\n", "optional: true\n", "|\n", ">-\n", "\"\\u0000\"",
+    "type: object\n", "optional: true\n", "late: 2m\n", "contact + ", " - 45m", "per: ride",
+    "share('", "me.", "ride.entered.", "with-card: send\n", ": phone", "| select: '", "post: sms\n",
+    "|\n", ">-\n", "\"\\u0000\"",
     "\"\\ud800\"",
   ])
 
-  static func files(by chance: inout Chance) -> [File] {
+  static func directory(by chance: inout Chance) -> Directory {
+    chance.percent(60)
+      ? (written(by: &chance), RuleWriter.strings) : (files(by: &chance), strings)
+  }
+
+  private static func written(by chance: inout Chance) -> [File] {
+    var writer = RuleWriter(
+      seed: chance.number(0...UInt64.max), wrongPercent: chance.pick(0, 0, 1, 5))
+    var files = writer.files()
+    if chance.percent(30), let last = files.indices.last {
+      files[last].bytes = mutation.mutate(files[last].bytes, &chance)
+    }
+    return files
+  }
+
+  private static func files(by chance: inout Chance) -> [File] {
     if chance.percent(5) {
-      var files = directory
+      var files = shipped
       let index = chance.number(0...max(0, files.count - 1))
       if files.indices.contains(index) {
         files[index].bytes = mutation.mutate(files[index].bytes, &chance)

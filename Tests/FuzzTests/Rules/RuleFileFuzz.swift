@@ -9,12 +9,28 @@ import Testing
 @Suite struct `Fuzzing of rule files` {
   @Test func `No bytes do harm`() {
     Fuzz.run("rule files", cases: 1800) { chance throws(Fuzz.Fault) in
-      let files = RuleBytes.files(by: &chance)
-      switch RuleDirectory.parse(files: files, strings: RuleBytes.strings) {
+      let (files, strings) = RuleBytes.directory(by: &chance)
+      switch RuleDirectory.parse(files: files, strings: strings) {
       case .success(let loaded): try use(loaded.ruleSet, &chance)
-      case .failure(let failure): try check(failure.problems, of: files)
+      case .failure(let failure): try check(failure.problems, of: files + strings)
       }
     }
+  }
+
+  @Test func `Each text of the grammar is in random files that load`() {
+    var missing = RuleWriter.allChoices
+    var loaded = 0
+    for seed in 1...600 {
+      var writer = RuleWriter(seed: UInt64(seed))
+      let files = writer.files()
+      guard (try? RuleDirectory.parse(files: files, strings: RuleWriter.strings).get()) != nil else {
+        continue
+      }
+      missing.subtract(writer.choices)
+      loaded += 1
+    }
+    #expect(missing.isEmpty, "\(missing)")
+    #expect(loaded > 200)
   }
 
   @Test func `The files that are mutated are valid before`() {
@@ -29,18 +45,17 @@ import Testing
           }, "\(failure)")
       }
     }
-    let whole = RuleDirectory.parse(files: RuleBytes.directory, strings: RuleBytes.strings)
+    let whole = RuleDirectory.parse(files: RuleBytes.shipped, strings: RuleBytes.strings)
     #expect((try? whole.get()) != nil)
   }
 
   private func check(
-    _ problems: [RuleProblem], of files: [(name: String, bytes: [UInt8])]
+    _ problems: [RuleProblem], of files: [RuleBytes.File]
   ) throws(Fuzz.Fault) {
     try require(!problems.isEmpty, "refused without a problem")
     try require(problems == problems.sorted(), "out of order: \(problems)")
     for problem in problems {
-      let known = files + RuleBytes.strings
-      guard let file = known.first(where: { $0.name == problem.file }),
+      guard let file = files.first(where: { $0.name == problem.file }),
         let location = problem.location
       else { throw Fuzz.Fault(text: "without a location: \(problem)") }
       // A line ends with at least one byte, and each column has at least one.
@@ -64,6 +79,7 @@ import Testing
     ride.driverID = "d"
     ride.pickupAt = now + .seconds(chance.number(0...100_000))
     ride.updatedAt = now - .seconds(chance.number(0...100_000))
+    ride.attributes = Self.attributes(by: &chance)
     let events = rules.knownEvents.sorted().enumerated().map { index, name in
       RideEvent(id: Int64(index + 1), name: name, at: now)
     }
@@ -86,5 +102,18 @@ import Testing
     }
     try require(
       decision.settlement.tallies.values.allSatisfy { $0.remainder == 0 }, "a slot is lost")
+  }
+
+  /// Returns attributes that the rules name, some with values of wrong types.
+  private static func attributes(by chance: inout Chance) -> String {
+    let names = ["eta", "at", "free_wait", "fare", "currency", "paid", "plate", "product", "stops"]
+    var attributes: [String: JSONValue] = [:]
+    for name in names where chance.percent(80) {
+      attributes[name] = chance.pick(
+        .integer(1_800_000_300), .integer(60), .number(12.5), .string("2027-01-15T08:00:00Z"),
+        .string("taxi"), .string("JPY"), .bool(true), .null,
+        .array([.object(["name": .string("A"), "at": .integer(5)])]))
+    }
+    return String(decoding: JSONValue.object(attributes).json, as: UTF8.self)
   }
 }
