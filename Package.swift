@@ -146,7 +146,7 @@ let package = Package(
     .testTarget(
       name: "RuleFilesTests",
       dependencies: ["Base", "RideCore", "Timeline", "RuleFiles", "TestSupport"],
-      exclude: ["Golden", "Schema"],
+      exclude: ["Golden", "Held", "Needs", "Recipes", "Schema"],
       swiftSettings: strict),
     .testTarget(
       name: "PostgresStoreTests",
