@@ -5,8 +5,11 @@ import Testing
 
 @testable import RuleFiles
 
-/// Verifies that the rules of docs/recipes.md are valid, and that the tests which it names exist.
+/// Verifies that the rules of docs/recipes.md are valid and send what their tests expect, and that the
+/// tests which the page names exist.
 @Suite struct RecipeTests {
+  private static let folder = Project.path("Tests/RuleFilesTests/Recipes")
+
   private static func page() throws -> String {
     try String(contentsOfFile: Project.path("docs/recipes.md"), encoding: .utf8)
   }
@@ -18,27 +21,39 @@ import Testing
     }
   }
 
-  private static let service = """
-    states:
-      active: [scheduled, requested, driver_assigned, driver_en_route, driver_arrived, ride_started]
-      final: [ride_completed, cancelled_by_customer, cancelled_by_driver, cancelled_by_system, no_show]
-    events: [ride_offer, offer_revoked, chat_message, offer_unseen, driver_lost, document_expires]
-    defaults: { locale: en }
-
-    """
+  /// Writes the page's rules and their service to a rule directory.
+  private static func write(to directory: String) throws {
+    let lines = try blocks().flatMap { $0.split(separator: "\n") }.map { "  \($0)\n" }
+    let service = try String(contentsOfFile: folder + "/service.yaml", encoding: .utf8)
+    let files = [
+      "service.yaml": service, "recipes.yaml": "rules:\n" + lines.joined(),
+      "strings/en.yaml": "arrived: Your driver is here\n",
+    ]
+    try FileManager.default.createDirectory(
+      atPath: directory + "/strings", withIntermediateDirectories: true)
+    for (name, text) in files {
+      try text.write(toFile: "\(directory)/\(name)", atomically: false, encoding: .utf8)
+    }
+  }
 
   @Test func `every recipe is a valid rule`() throws {
     let blocks = try Self.blocks()
-    #expect(blocks.count > 20)
-    let lines = blocks.flatMap { $0.split(separator: "\n") }.map { "  \($0)\n" }
-    let rules = Self.service + "rules:\n" + lines.joined()
-    let texts = "arrived: Your driver is here\n"
-    let found = RuleDirectory.parse(
-      files: [("recipes.yaml", Array(rules.utf8))],
-      strings: [("strings/en.yaml", Array(texts.utf8))])
-    switch found {
-    case .success(let loaded): #expect(loaded.ruleCount >= blocks.count)
-    case .failure(let found): Issue.record("\(found.problems.map(\.description))")
+    #expect(blocks.count > 30)
+    try ScratchFolder.with { directory in
+      try Self.write(to: directory)
+      switch RuleDirectory.load(directory) {
+      case .success(let loaded): #expect(loaded.ruleCount >= blocks.count)
+      case .failure(let found): Issue.record("\(found.problems.map(\.description))")
+      }
+    }
+  }
+
+  @Test func `the recipes send what their tests expect`() throws {
+    try ScratchFolder.with { directory in
+      try Self.write(to: directory)
+      let tests = try RuleTestDirectory("Recipes", rules: directory)
+      #expect(tests.tests.count >= 14)
+      #expect(tests.unmet() == [])
     }
   }
 
