@@ -27,7 +27,7 @@ struct CELCompiler {
       let type = try function.result(of: [operand.type], isMethod: false, at: node.offset)
       return (.unary(function, operand.code, part: part(node)), type)
     case .binary(let function, let left, let right):
-      return try binary(function, try compile(left), try compile(right), node)
+      return try binary(function, left, right, node)
     case .call(let name, let isMethod, let arguments):
       return try call(name, isMethod, arguments, node)
     case .list(let elements):
@@ -57,11 +57,11 @@ struct CELCompiler {
   }
 
   /// The text of a part, for messages at run time.
-  private func part(_ node: CELNode) -> String {
+  func part(_ node: CELNode) -> String {
     String(String.UnicodeScalarView(text[node.range])).brief(bytes: 80)
   }
 
-  private func problem(
+  func problem(
     _ node: CELNode, _ found: String, _ expected: String, nearest: String? = nil
   ) -> CELProblem {
     CELProblem(offset: node.offset, found: found, expected: expected, nearest: nearest)
@@ -114,9 +114,8 @@ struct CELCompiler {
     _ target: CELNode, _ name: String, _ node: CELNode
   ) throws(CELProblem) -> Typed {
     if let path = node.path, isOfEnvironment(path) { return try self.path(node) }
-    try checkMember(name, of: target, node)
     let typed = try compile(target)
-    let type = try self.type(of: name, in: typed.type, node)
+    let type = try self.type(of: name, in: typed.type, target, node)
     return (.field(typed.code, name, part: part(node)), type)
   }
 
@@ -130,82 +129,12 @@ struct CELCompiler {
       used.insert(variable.index)
       return (.hasVariable(variable.index), .bool)
     }
-    try checkMember(name, of: target, node)
     let typed = try compile(target)
-    _ = try type(of: name, in: typed.type, node)
+    _ = try type(of: name, in: typed.type, target, node)
     return (.hasField(typed.code, name, part: part(node)), .bool)
   }
 
-  private func checkMember(
-    _ name: String, of target: CELNode, _ node: CELNode
-  ) throws(CELProblem) {
-    guard let path = target.path, let members = environment.members[path],
-      !members.contains(name), !locals.contains(where: { $0.name == path.first })
-    else { return }
-    throw problem(
-      node, "\(name.quotedBrief) is not in \(path.joined(separator: "."))",
-      members.isEmpty ? "nothing: it has no values" : "one of \(members.joined(separator: ", "))",
-      nearest: nearestWord(to: name, among: members))
-  }
-
-  private func type(
-    of name: String, in type: CELType, _ node: CELNode
-  ) throws(CELProblem) -> CELType {
-    switch type.present {
-    case .dyn: return .dyn
-    case .map(let key, let value) where key.accepts(.string): return value
-    default:
-      throw problem(
-        node, "the field \(name.quotedBrief) of a \(type.word)",
-        "a field of a map, or a function such as size()")
-    }
-  }
-
-  private mutating func index(
-    _ target: CELNode, _ index: CELNode, _ node: CELNode
-  ) throws(CELProblem) -> Typed {
-    let (target, key) = (try compile(target), try compile(index))
-    let type: CELType
-    switch target.type.present {
-    case .dyn: type = .dyn
-    case .list(let element) where key.type.isNumber || key.type == .dyn: type = element
-    case .map(let known, let value) where known.isComparable(to: key.type): type = value
-    default:
-      throw problem(
-        node, "an index of type \(key.type.word) into a \(target.type.word)",
-        "a number for a list, a key for a map")
-    }
-    return (.index(target.code, key.code, part: part(node)), type)
-  }
-
-  // MARK: - Operators and functions
-
-  private func binary(
-    _ function: CELFunction, _ left: Typed, _ right: Typed, _ node: CELNode
-  ) throws(CELProblem) -> Typed {
-    let code = CELCode.binary(function, left.code, right.code, part: part(node))
-    let isPossible: Bool
-    switch function {
-    case .equal, .notEqual: isPossible = left.type.isComparable(to: right.type)
-    case .contained:
-      switch right.type.present {
-      case .dyn: isPossible = true
-      case .list(let element): isPossible = element.isComparable(to: left.type)
-      case .map(let key, _): isPossible = key.isComparable(to: left.type)
-      default: isPossible = false
-      }
-    default:
-      return (
-        code, try function.result(of: [left.type, right.type], isMethod: false, at: node.offset)
-      )
-    }
-    if isPossible { return (code, .bool) }
-    throw problem(
-      node, "\(function.rawValue) of \(left.type.word) and \(right.type.word)",
-      function == .contained
-        ? "a list that may hold it, or a map that may have it as a key"
-        : "values of one type: these are never equal")
-  }
+  // MARK: - Functions
 
   private mutating func call(
     _ name: String, _ isMethod: Bool, _ arguments: [CELNode], _ node: CELNode
@@ -249,7 +178,8 @@ struct CELCompiler {
     var types: (key: CELType, value: CELType)?
     for entry in entries {
       let (key, value) = (try compile(entry.key), try compile(entry.value))
-      guard [.dyn, .bool, .int, .uint, .string].contains(key.type.present) else {
+      let allowed: [CELType] = [.dyn, .bool, .int, .uint, .string]
+      guard key.type.present.possible.contains(where: allowed.contains) else {
         throw problem(
           entry.key, "a key of type \(key.type.word)", "a string, an int, a uint or a bool")
       }
@@ -269,6 +199,7 @@ struct CELCompiler {
     switch typed.type.present {
     case .dyn: element = .dyn
     case .list(let type), .map(let type, _): element = type
+    case .object: element = .string
     default:
       throw problem(
         range, "\(macro.rawValue) over a \(typed.type.word)", "a list, or the keys of a map")

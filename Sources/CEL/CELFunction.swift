@@ -146,7 +146,8 @@ extension CELFunction {
         expected: isMethod ? "\(rawValue)(x)" : "x.\(rawValue)(…)")
     }
     // What may stand next to the first value, if it is one of the possible ones.
-    let near = forms.filter { $0.parameters.first == arguments.first?.present }
+    let first = arguments.first?.present.possible ?? []
+    let near = forms.filter { $0.parameters.first.map(first.contains) == true }
     var known: [String] = []
     for form in near.isEmpty ? forms : near {
       let text = form.parameters.map(\.word).joined(separator: " and ")

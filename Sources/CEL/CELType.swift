@@ -8,6 +8,12 @@ package indirect enum CELType: Hashable, Sendable {
   case bool, int, uint, double, string, bytes, timestamp, duration, type
   case list(CELType)
   case map(CELType, CELType)
+  /// An int or a double, as JSON has them.
+  case number
+  /// A string that is one of these.
+  case words([String])
+  /// A map with these members only, each of which may be missing.
+  case object([String: CELType])
   /// The type or null.
   case nullable(CELType)
 
@@ -26,12 +32,24 @@ package indirect enum CELType: Hashable, Sendable {
     case .duration: "duration"
     case .type: "type"
     case .list: "list"
-    case .map: "map"
+    case .map, .object: "map"
+    case .number: "number"
+    case .words: "string"
     case .nullable(let type): type.word
     }
   }
 
-  var isNumber: Bool { [.int, .uint, .double].contains(self) }
+  var isNumber: Bool { [.int, .uint, .double, .number].contains(self) }
+
+  /// The types of the specification that its values may have.
+  var possible: [CELType] {
+    switch self {
+    case .number: [.int, .double]
+    case .words: [.string]
+    case .object: [.map(.dyn, .dyn)]
+    default: [self]
+    }
+  }
 
   /// The type without null.
   var present: CELType { if case .nullable(let type) = self { type } else { self } }
@@ -60,6 +78,10 @@ package indirect enum CELType: Hashable, Sendable {
     case (.list(let element), .list(let other)): element.accepts(other)
     case (.map(let key, let value), .map(let otherKey, let otherValue)):
       key.accepts(otherKey) && value.accepts(otherValue)
+    case (.number, .int), (.number, .double), (.int, .number), (.double, .number),
+      (.string, .words), (.words, .string), (.words, .words), (.object, .object):
+      true
+    case (.map(let key, _), .object), (.object, .map(let key, _)): key.accepts(.string)
     case (.nullable(let type), _): other == .null || type.accepts(other.present)
     case (_, .nullable(let type)): accepts(type)
     default: self == other
@@ -83,7 +105,9 @@ package indirect enum CELType: Hashable, Sendable {
     if self == other { return self }
     if other == .null, self != .dyn { return .nullable(present) }
     if self == .null, other != .dyn { return .nullable(other.present) }
-    return present == other.present ? .nullable(present) : .dyn
+    if present == other.present { return .nullable(present) }
+    let isText = [self, other].allSatisfy { $0.present.possible == [.string] }
+    return isText ? .nullable(.string) : .dyn
   }
 }
 
@@ -92,12 +116,17 @@ package struct CELEnvironment: Sendable {
   package typealias Variable = (path: [String], type: CELType)
 
   package var variables: [Variable]
-  /// The only members that a map may have, by the path of its variable.
-  package var members: [[String]: [String]] = [:]
 
   package init(_ variables: [(String, CELType)]) {
     self.variables = variables.map { name, type in
       (name.split(separator: ".").map(String.init), type)
+    }
+  }
+
+  /// Declares the type of a variable, such as the members of `ride.attributes`.
+  package mutating func declare(_ name: String, _ type: CELType) {
+    for index in variables.indices where variables[index].path.joined(separator: ".") == name {
+      variables[index].type = type
     }
   }
 

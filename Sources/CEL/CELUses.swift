@@ -19,16 +19,20 @@ package struct CELUse: Hashable, Sendable {
 
 extension CELProgram {
   /// What the expression reads below its variables, in the order of its text.
-  package var uses: [CELUse] { code.uses }
+  package var uses: [CELUse] { code.conditionUses }
 }
 
 extension CELCode {
-  fileprivate var uses: [CELUse] {
+  /// What it reads as a condition.
+  fileprivate var conditionUses: [CELUse] { uses(fitting: .bool(true)) }
+
+  private var uses: [CELUse] {
     if let use { return [use] }
     switch self {
     case .constant, .variable, .local, .hasVariable: return []
     case .unary(.not, .hasField(let code, let name, let part), _):
       return CELCode.field(code, name, part: part).uses(asking: .absent)
+    case .unary(.not, let code, _) where code.use != nil: return code.uses(fitting: .bool(false))
     case .field(let code, _, _), .unary(_, let code, _), .matches(let code, _, _):
       return code.uses
     case .hasField(let code, let name, let part):
@@ -37,8 +41,9 @@ extension CELCode {
       if let use = left.use { return [use.compared(by: function, with: right)] + right.uses }
       return left.uses + right.uses
     case .index(let left, let right, _): return left.uses + right.uses
-    case .call(_, let codes, _), .list(let codes), .and(let codes, _), .or(let codes, _):
-      return codes.flatMap(\.uses)
+    case .and(let codes, _), .or(let codes, _):
+      return codes.flatMap { $0.uses(fitting: .bool(true)) }
+    case .call(_, let codes, _), .list(let codes): return codes.flatMap(\.uses)
     case .map(let entries, _): return entries.flatMap { $0.key.uses + $0.value.uses }
     case .conditional(let condition, let first, let second, _):
       return condition.uses + first.uses + second.uses
@@ -49,6 +54,13 @@ extension CELCode {
   private func uses(asking presence: CELUse.Presence) -> [CELUse] {
     guard var use else { return uses }
     use.presence = presence
+    return [use]
+  }
+
+  /// What it reads as a condition, which holds with a flag of this value.
+  private func uses(fitting flag: JSONValue) -> [CELUse] {
+    guard var use else { return uses }
+    use.fitting = flag
     return [use]
   }
 

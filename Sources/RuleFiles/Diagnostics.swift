@@ -1,11 +1,13 @@
 import Base
-internal import RideCore
+import RideCore
 
 /// Collects the problems of one file.
 final class Diagnostics {
   let file: String
   /// The texts of the file's directory.
   let texts: TextCatalog
+  /// The attributes that the directory declares; nil if none, and then any may be named.
+  var attributes: DeclaredAttributes?
   private(set) var problems: [RuleProblem] = []
 
   init(file: String, texts: TextCatalog = TextCatalog()) {

@@ -21,9 +21,11 @@ struct RuleLoader {
     let readable = zip(sorted, diagnostics).compactMap { Self.file($0.bytes, diagnostics: $1) }
     var vocabulary = Vocabulary(isComplete: unread.isEmpty && readable.count == files.count)
     for file in readable { vocabulary.add(file.fields, diagnostics: file.diagnostics) }
+    let attributes = Self.attributes(readable)
+    for diagnostics in diagnostics { diagnostics.attributes = attributes }
     let (defaults, apps) = Self.defaults(readable)
     texts.defaultLocale = defaults.locale
-    let stringProblems = Self.read(strings, into: texts)
+    let stringProblems = Self.read(strings, into: texts, attributes)
     texts.isComplete = texts.isComplete && unread.isEmpty
     let (rules, contracts) = Self.rules(readable, vocabulary, defaults, apps)
     let problems = unread + diagnostics.flatMap(\.problems) + stringProblems
@@ -34,6 +36,7 @@ struct RuleLoader {
     var ruleSet = RuleSet(
       activeStates: Set(vocabulary.active), finalStates: Set(vocabulary.final),
       events: vocabulary.declared, rules: rules, defaults: defaults)
+    ruleSet.attributes = attributes
     ruleSet.digest = RulesDigest.of(files, strings: strings)
     func file(with key: String) -> String? {
       readable.first { $0.fields[key] != nil }?.diagnostics.file
@@ -72,10 +75,12 @@ struct RuleLoader {
 
   /// Reads the files of `strings` and returns their problems.
   private static func read(
-    _ files: [(name: String, bytes: [UInt8])], into texts: TextCatalog
+    _ files: [(name: String, bytes: [UInt8])], into texts: TextCatalog,
+    _ attributes: DeclaredAttributes?
   ) -> [RuleProblem] {
     let sorted = files.sorted { $0.name < $1.name }
     let diagnostics = sorted.map { Diagnostics(file: $0.name, texts: texts) }
+    for diagnostics in diagnostics { diagnostics.attributes = attributes }
     let roots = zip(sorted, diagnostics).compactMap { file, diagnostics in
       root(of: file.bytes, expected: "a map of key to text", diagnostics: diagnostics)
         .map { (root: $0, diagnostics: diagnostics) }
@@ -86,27 +91,38 @@ struct RuleLoader {
     return problems
   }
 
-  /// Decodes `defaults`, which one file only may have.
-  private static func defaults(_ files: [File]) -> (RuleDefaults, AppDefaults) {
-    var first: String?
-    var apps = AppDefaults()
-    var defaults = RuleDefaults()
+  /// Returns the first file with a key that one file only may have; reports it in the others.
+  private static func only(_ key: String, _ files: [File]) -> (Field, Diagnostics)? {
+    var first: (field: Field, diagnostics: Diagnostics)?
     for file in files {
-      guard let field = file.fields["defaults"] else { continue }
+      guard let field = file.fields[key] else { continue }
       if let first {
         file.diagnostics.report(
-          field.location, "defaults for the second time",
-          expected: "them in one file only (the first are at \(first))")
+          field.location, "\(key) for the second time",
+          expected: "them in one file only (the first are at "
+            + "\(first.diagnostics.file):\(first.field.location))")
       } else {
-        first = "\(file.diagnostics.file):\(field.location)"
-        let diagnostics = file.diagnostics
-        guard let fields = Fields(field.node, as: KeyTable.defaults, diagnostics: diagnostics)
-        else { continue }
-        defaults = LimitsDecoder(diagnostics: diagnostics).defaults(fields)
-        if let field = fields["apps"] { apps = AppDefaults(field, diagnostics: diagnostics) }
+        first = (field, file.diagnostics)
       }
     }
+    return first
+  }
+
+  private static func defaults(_ files: [File]) -> (RuleDefaults, AppDefaults) {
+    var apps = AppDefaults()
+    guard let (field, diagnostics) = only("defaults", files),
+      let fields = Fields(field.node, as: KeyTable.defaults, diagnostics: diagnostics)
+    else { return (RuleDefaults(), apps) }
+    let defaults = LimitsDecoder(diagnostics: diagnostics).defaults(fields)
+    if let field = fields["apps"] { apps = AppDefaults(field, diagnostics: diagnostics) }
     return (defaults, apps)
+  }
+
+  /// Decodes `attributes`; without them, or if they could not be decoded, a rule may name any.
+  private static func attributes(_ files: [File]) -> DeclaredAttributes? {
+    only("attributes", files).flatMap { field, diagnostics in
+      AttributesDecoder(diagnostics: diagnostics).attributes(field)
+    }
   }
 
   private static func rules(

@@ -22,7 +22,7 @@ enum KeySchema {
         "if": ["type": "object", "required": ["value"]], "then": mapping(KeyTable.cardField),
         "else": ["$ref": "#/$defs/fields"],
       ] as Schema,
-      "type": fieldType,
+      "type": fieldType, "attribute": attributeType,
       "fields": [
         "propertyNames": ["not": ["pattern": #"\{\{"#]],
         "additionalProperties": ["$ref": "#/$defs/field"], "items": ["$ref": "#/$defs/field"],
@@ -122,6 +122,7 @@ enum KeySchema {
     case .times: ["anyOf": [time, list(of: time, ["minItems": 1, "uniqueItems": true])]]
     case .expiry: ["anyOf": [duration, ["const": "never-store"]]]
     case .expression: text
+    case .attributeTypes: attributeTypes
     case .attributes:
       ["anyOf": [attribute, list(of: attribute, ["minItems": 1, "maxItems": 10])]]
     case .rideTime: pattern(#"^(pickup_at|attributes(\.[^.]+)+)$"#)
@@ -156,6 +157,23 @@ enum KeySchema {
     case .mappingByApp(let form): map(to: mapping(form), keys: word(.app))
     case .mappingByEvent(let form): map(to: mapping(form), keys: word(.event))
     }
+  }
+
+  private static var attributeTypes: Schema {
+    map(
+      to: ["$ref": "#/$defs/attribute"] as Schema, keys: word(.attribute), ["minProperties": 1])
+  }
+
+  /// The type of an attribute; a list of a single name of a type is a list of values of it.
+  private static var attributeType: Schema {
+    let names: Schema = ["enum": AttributeType.named.map(\.name)]
+    let one: Schema = ["minItems": 1, "maxItems": 1]
+    return [
+      "anyOf": [
+        names, value(.words), attributeTypes,
+        list(of: ["$ref": "#/$defs/attribute"] as Schema, one),
+      ]
+    ]
   }
 
   private static var opening: Schema {
@@ -207,6 +225,7 @@ enum KeySchema {
       case .topic, .receiver: "a-z0-9_-"
       case .locale: "A-Za-z0-9_-"
       case .event: "A-Za-z0-9_.-"
+      case .attribute: "A-Za-z0-9_-"
       }
     return pattern("^[\(letters)]{1,\(WordForm.lengthLimit)}$")
   }

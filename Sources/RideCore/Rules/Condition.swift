@@ -10,13 +10,29 @@ package struct Condition: Hashable, Sendable {
   package let remembered: [[String]]
   private let program: CELProgram
 
-  /// - Parameter remembered: paths of keys, none of which begins with another one.
-  package init(_ text: String, remembering remembered: [[String]] = []) throws(CELProblem) {
+  /// - Parameters:
+  ///   - remembered: paths of keys, none of which begins with another one.
+  ///   - declared: the attributes that there are; nil allows any.
+  package init(
+    _ text: String, remembering remembered: [[String]] = [], declared: DeclaredAttributes? = nil
+  ) throws(CELProblem) {
     var environment = Self.environment
-    environment.members[["last"]] = remembered.compactMap(\.first)
+    environment.declare("last", .nullable(Self.memoryType(remembered, declared)))
+    if let declared { environment.declare("ride.attributes", declared.celType) }
     program = try CELProgram(text, in: environment, result: .bool)
     self.text = text
     self.remembered = remembered
+  }
+
+  private static func memoryType(
+    _ remembered: [[String]], _ declared: DeclaredAttributes?
+  ) -> CELType {
+    if let declared {
+      // A column is not an attribute, whatever the attributes are called.
+      return declared.celType(of: remembered, columns: remembered.filter { column($0) != nil })
+    }
+    let keys = remembered.compactMap { path in path.first.map { ($0, CELType.dyn) } }
+    return .object(Dictionary(keys) { first, _ in first })
   }
 
   /// The names that an expression may use; the order is that of `Variable`.

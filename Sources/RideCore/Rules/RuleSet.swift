@@ -19,6 +19,9 @@ package struct RuleSet: Sendable {
   /// The SHA-256 of the files, in hexadecimal; empty for rules that were not read from files.
   package var digest = ""
 
+  /// `attributes`: those that rides have; nil if no file declares them.
+  package var attributes: DeclaredAttributes?
+
   /// `defaults`: its quiet hours are already those of the rules that they are for.
   package let defaults: RuleDefaults
 
@@ -80,9 +83,11 @@ package struct RuleSet: Sendable {
 
   /// Returns a rule set with the same states and events, and other rules.
   package func keeping(_ rules: [Rule]) -> RuleSet {
-    RuleSet(
+    var kept = RuleSet(
       activeStates: activeStates, finalStates: finalStates, events: events, rules: rules,
       defaults: defaults)
+    kept.attributes = attributes
+    return kept
   }
 
   /// Returns the rules that fire on an event of this name, in the order of the files.

@@ -38,9 +38,11 @@ extension Placeholder {
       switch source {
       case .ride(.state): .state
       case .ride, .eventName, .eventTime: .string
-      case .attributes, .eventData: .unknown
+      case .attributes: declared?.fieldType ?? .unknown
+      case .eventData: .unknown
       }
-    var isCertain = type != .unknown
+    // Nothing makes the app write what is declared.
+    var isCertain = type != .unknown && declared == nil
     var isMixed = false
     for filter in filters {
       switch filter {

@@ -12,8 +12,9 @@ package struct TextSource {
   /// The errors in it, in the order of the text.
   package let errors: [TemplateError]
 
-  package init(_ text: String) {
-    var parser = TemplateParser(text)
+  /// - Parameter attributes: The attributes that there are; nil allows any.
+  package init(_ text: String, attributes: DeclaredAttributes? = nil) {
+    var parser = TemplateParser(text, attributes)
     parts = parser.parse()
     errors = parser.errors
   }
@@ -42,10 +43,12 @@ package struct TextSource {
 private struct TemplateParser {
   private let characters: [Character]
   private var position = 0
+  private let attributes: DeclaredAttributes?
   private(set) var errors: [TemplateError] = []
 
-  init(_ text: String) {
+  init(_ text: String, _ attributes: DeclaredAttributes?) {
     characters = Array(text)
+    self.attributes = attributes
   }
 
   mutating func parse() -> [TextSource.Part] {
@@ -92,11 +95,14 @@ private struct TemplateParser {
         nearest: Placeholder.nearestPath(to: path))
     }
     var placeholder = Placeholder(source: source, filters: [], path: path)
+    placeholder.declared = try declared(source, path, at: start)
     skipSpaces()
     while starts(with: "|") {
       position += 1
       skipSpaces()
+      let offset = position
       placeholder.filters += try filters()
+      try check(placeholder, filterAt: offset)
       skipSpaces()
     }
     guard starts(with: "}}") else {
@@ -104,6 +110,27 @@ private struct TemplateParser {
     }
     position += 2
     return .segment(.placeholder(placeholder))
+  }
+
+  /// Returns the declared type of an attribute; nil for any other value.
+  private func declared(
+    _ source: Placeholder.Source, _ path: String, at offset: Int
+  ) throws(TemplateError) -> AttributeType? {
+    guard let attributes, case .attributes(let keys) = source else { return nil }
+    do {
+      return try attributes.type(at: keys, of: "ride.attributes")
+    } catch {
+      throw self.error(
+        at: offset, found: path, expected: error.expected, nearest: error.nearest)
+    }
+  }
+
+  /// Reports the newest filter if it never fits the declared type of the value.
+  private func check(_ placeholder: Placeholder, filterAt offset: Int) throws(TemplateError) {
+    guard let type = placeholder.declared, let filter = placeholder.unfitting else { return }
+    throw error(
+      at: offset, found: filter.name,
+      expected: "\(filter.needs), and \(placeholder.path) is declared as \(type.word)")
   }
 
   /// Parses one filter; a time with a zone of its own is two.
@@ -164,7 +191,15 @@ private struct TemplateParser {
           at: offset, found: path.isEmpty ? rest : path, expected: expected,
           nearest: path.contains(".") ? Placeholder.nearestPath(to: path) : nil)
       }
-      return .path(Placeholder(source: source, filters: [], path: path))
+      let type = try declared(source, path, at: offset)
+      switch type {
+      case nil, .text, .words: break
+      case let type?:
+        throw error(
+          at: offset, found: path,
+          expected: "a text or words with a currency's code, and it is declared as \(type.word)")
+      }
+      return .path(Placeholder(source: source, filters: [], path: path, declared: type))
     }
     let code = try argument().text
     if FoundationFormats.currencies.contains(code) { return .code(code) }

@@ -95,6 +95,8 @@ package struct Placeholder: Hashable, Sendable {
   package var filters: [Filter]
   /// The path as written, for messages, such as `ride.attributes.plate`.
   package var path: String
+  /// The declared type of the attribute; nil without a declaration.
+  package var declared: AttributeType?
 
   /// Whether the value may be null: `default: null` allows it.
   var isNullable: Bool { filters.contains(.fallback(.null)) }

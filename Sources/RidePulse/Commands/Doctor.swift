@@ -36,6 +36,7 @@ enum Doctor: Command {
         + RuleCheck.results(
           rules, bundleIDs: apns.bundleIDs, phones: database.phones, standard: standard)
         + WordCheck.results(database.words, rules.vocabulary)
+        + AttributeCheck.results(database.attributes, rules.ruleSet?.attributes)
         + CardCheck.results(database.cardTypes, database.startTokens, rules.ruleSet))
   }
 }

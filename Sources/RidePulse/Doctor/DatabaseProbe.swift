@@ -39,6 +39,7 @@ struct DatabaseProbe {
             probes.pin = await pin(session)
             probes.outcomes = await ask { try await TokenBacklog.read(session) }
             probes.words = await ask { try await UndeclaredWord.all(session) }
+            probes.attributes = await ask { try await LiveAttributes.all(session) }
             probes.cardTypes = await ask { try await SentCardType.all(session) }
             probes.startTokens = await ask { try await StartTokenCount.all(session) }
           }
@@ -145,6 +146,8 @@ struct DatabaseState: Sendable {
   var outcomes: Probe<TokenBacklog> = .unasked
   /// The states and events of the last day that no rule file declared.
   var words: Probe<[UndeclaredWord]> = .unasked
+  /// The attributes of the live rides that changed last.
+  var attributes: Probe<[LiveAttributes]> = .unasked
   /// The JSON types that cards were sent in the last day.
   var cardTypes: Probe<[SentCardType]> = .unasked
   var startTokens: Probe<[StartTokenCount]> = .unasked

@@ -151,7 +151,13 @@ struct CardDecoder {
   }
 
   private func opening(_ field: Field) -> CardOpening? {
-    if let opening = field.node.string.flatMap({ CardOpening(text: $0) }) { return opening }
+    if let opening = field.node.string.flatMap({ CardOpening(text: $0) }) {
+      if case .attribute(let keys) = opening.time {
+        diagnostics.require(
+          .time, "from counts from it", keys, in: field.name, at: field.node.location)
+      }
+      return opening
+    }
     diagnostics.reportType(
       of: field.node, for: field.name,
       expected: "a time of the ride with an offset, such as pickup_at - 45m or attributes.gate_at")

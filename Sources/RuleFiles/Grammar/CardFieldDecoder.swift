@@ -151,6 +151,8 @@ struct CardFieldDecoder {
       let (inferred, isCertain) = text.inferred
       if let literal = text.literalText {
         check(.literal(.string(literal)), type, title, at: location, states: states)
+      } else if let declared = text.solePlaceholder?.declared, !type.canHold(inferred) {
+        report("\(title) is declared as \(declared.word), its type is \(type.word)")
       } else if isCertain, !type.canHold(inferred) {
         report("\(title) is always of the type \(inferred.word), its type is \(type.word)")
       } else if let constant = text.solePlaceholder?.finalDefaults.first(where: {

@@ -23,7 +23,8 @@ struct ConditionDecoder {
     }
     guard let remembered else { return nil }
     do {
-      let condition = try Condition(text, remembering: remembered)
+      let condition = try Condition(
+        text, remembering: remembered, declared: diagnostics.attributes)
       if let field = fields["remember"], !condition.readsLast {
         diagnostics.report(
           field.location, "remember in a rule whose if does not read last",
@@ -94,6 +95,9 @@ struct ConditionDecoder {
       !path.contains(where: { $0.isEmpty || $0.contains("{") || $0.contains(where: \.isWhitespace) }
       )
     {
+      if path.count > 1 || Placeholder.RideField(rawValue: path[0]) == nil {
+        _ = diagnostics.attribute(path, of: "", in: "remember", at: node.location)
+      }
       return path
     }
     diagnostics.reportType(

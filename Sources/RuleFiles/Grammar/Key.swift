@@ -89,6 +89,8 @@ indirect enum ValueForm: Sendable {
   case rideTime
   /// An expression in CEL.
   case expression
+  /// A map of attribute to type.
+  case attributeTypes
   /// Names of attributes, at least one.
   case attributes
   /// Times of `at`: a base with an offset, or a list.
@@ -143,6 +145,8 @@ enum WordForm: Sendable {
   case event
   /// A kind of notification that a person can turn off.
   case topic
+  /// An attribute of rides, which a placeholder can name.
+  case attribute
   /// A language tag such as `de` or `pt-BR`.
   case locale
   /// A receiver of posts, which becomes part of the name of an environment variable.
@@ -158,6 +162,7 @@ enum WordForm: Sendable {
     case .app: "an app such as customer or driver: a-z, 0-9, - and _, at most 64"
     case .topic: "a topic such as arrival: a-z, 0-9, - and _, at most 64"
     case .receiver: "a receiver such as sms: a-z, 0-9, - and _, at most 64"
+    case .attribute: "a name of letters, digits, _ and -, at most 64, such as eta_epoch"
     case .locale: "a locale such as en or pt-BR"
     case .event: "a word of letters, digits, _, - and ., at most 64, such as driver_arrived"
     }
@@ -168,7 +173,8 @@ enum WordForm: Sendable {
     guard !word.contains("{{"), word.utf8.count <= Self.lengthLimit,
       word.utf8.allSatisfy({ $0 < 0x80 })
     else { return nil }
-    let cased = self == .event || self == .locale ? word : word.lowercased()
+    let keepsCase = self == .event || self == .locale || self == .attribute
+    let cased = keepsCase ? word : word.lowercased()
     let letters = cased.split { !allows(String($0)) }
     let repaired = letters.joined(separator: self == .ruleName ? "-" : "_")
     return allows(repaired) ? repaired : nil
@@ -182,7 +188,8 @@ enum WordForm: Sendable {
         UInt8(ascii: "-"):
         true
       case UInt8(ascii: "_"): self != .ruleName
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"): self == .event || self == .locale
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"):
+        self == .event || self == .locale || self == .attribute
       case UInt8(ascii: "."): self == .event
       default: false
       }

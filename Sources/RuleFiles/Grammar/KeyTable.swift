@@ -27,6 +27,9 @@ enum KeyTable {
       Key("states", .mapping(states), "The states of rides; in one file only."),
       Key("events", .words, "Further events. Each state is also an event, as is `ride_updated`."),
       Key(
+        "attributes", .attributeTypes,
+        "The attributes of rides and their types, see [Attributes](#attributes); in one file only."),
+      Key(
         "defaults", .mapping(defaults),
         "What rules of all files have unless they state it; in one file only."),
       Key("rules", .mappings(rule), "The rules."),

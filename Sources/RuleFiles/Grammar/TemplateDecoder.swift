@@ -35,7 +35,7 @@ struct TemplateDecoder {
   /// Reads a text with placeholders, which may be empty.
   func template(_ node: YAMLNode, for key: String) -> TextTemplate? {
     guard case .scalar(let scalar) = node.kind else { return nil }
-    let source = TextSource(scalar.text)
+    let source = TextSource(scalar.text, attributes: diagnostics.attributes)
     let errors = source.errors
     if case .success(let template) = source.template { return template }
     if errors.isEmpty, case .failure(let error) = source.template {
@@ -129,7 +129,7 @@ struct TemplateDecoder {
     _ node: YAMLNode, for key: String, locale: String? = nil
   ) -> LocalizedText? {
     guard case .scalar(let scalar) = node.kind else { return nil }
-    let source = TextSource(scalar.text)
+    let source = TextSource(scalar.text, attributes: diagnostics.attributes)
     for error in source.errors { report(error, in: scalar, node, key) }
     var isWhole = source.errors.isEmpty
     var locales: [String] = []

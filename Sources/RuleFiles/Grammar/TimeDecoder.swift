@@ -52,6 +52,12 @@ struct TimeDecoder {
       return nil
     }
     let time = RuleTime(base, by: offset)
+    if case .ride(.attribute(let keys)) = base {
+      diagnostics.require(.time, "at counts from it", keys, in: key, at: node.location)
+    }
+    if case .attribute(let keys, _) = offset {
+      diagnostics.require(.number, "the seconds of an offset", keys, in: key, at: node.location)
+    }
     return check(time, words, node) ? time : nil
   }
 

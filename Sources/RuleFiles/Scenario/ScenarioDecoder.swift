@@ -197,7 +197,10 @@ struct ScenarioDecoder {
       }
       row.timeZone = zone
     }
-    if let field = fields["attributes"] { row.attributes = members(field) }
+    if let field = fields["attributes"] {
+      row.attributes = members(field)
+      DeclaredValues(diagnostics: diagnostics, values: values).check(field, rules.attributes)
+    }
     if let field = fields["participants"] { row.participants = participants(field) }
     return row
   }
