@@ -131,7 +131,16 @@ import Testing
     ),
     (
       .rides, #"{"participants": [{"app": "driver", "owner": "d"}]}"#, .unknownField,
-      "participants[0]", "known: app, owner_id"
+      "participants[0]", "known: app, owner_id, attributes"
+    ),
+    (
+      .rides, #"{"participants": [{"app": "driver", "owner_id": "d", "attributes": []}]}"#,
+      .wrongType, "participants[0].attributes", "an object"
+    ),
+    (
+      .rides,
+      #"{"participants": [{"app": "driver", "owner_id": "d", "attributes": {"a": "\#(String(repeating: "x", count: 8185))"}}]}"#,
+      .invalidValue, "participants[0].attributes", "8193 bytes; it may have 8192"
     ),
     (
       .rides,

@@ -157,7 +157,7 @@ package struct APIField: Hashable, Sendable {
     case .priority: "a whole number"
     case .flag: "true or false"
     case .object, .payload: "an object"
-    case .participants: "a list of objects with app and owner_id"
+    case .participants: "a list of objects with app, owner_id and attributes"
     }
   }
 }

@@ -2,9 +2,14 @@ import Base
 import RideCore
 
 extension APIField {
-  private static let personFields = [APIField("app", .app), APIField("owner_id", .word)]
+  private static let personFields = [
+    APIField("app", .app), APIField("owner_id", .word),
+    APIField("attributes", .object, isRequired: false),
+  ]
+  /// The bytes of a participant's attributes, as the database limits them.
+  private static let attributesLimit = 8192
 
-  /// Returns the people of a list, each with an app and an owner.
+  /// Returns the people of a list, each with an app, an owner and perhaps attributes.
   ///
   /// - Throws: the first error found, whose field names the path in the list.
   func participants(_ people: [JSONValue], _ apps: [App]) throws(APIError) -> JSONValue {
@@ -41,9 +46,17 @@ extension APIField {
       let inList = APIField("\(path).\(field.name)", field.kind)
       let value = members[field.name] ?? .null
       if value == .null {
+        if !field.isRequired { continue }
         throw APIError(.missingField, "\(inList.name) is missing; send it", field: inList.name)
       }
-      checked[field.name] = try inList.checked(value, apps: apps)
+      let accepted = try inList.checked(value, apps: apps)
+      if field.kind == .object, accepted.json.count > Self.attributesLimit {
+        throw APIError(
+          .invalidValue,
+          "\(inList.name) has \(accepted.json.count) bytes; it may have \(Self.attributesLimit)",
+          field: inList.name)
+      }
+      checked[field.name] = accepted
     }
     return checked
   }

@@ -71,6 +71,25 @@ extension FileForm<Timestamp> {
   }
 }
 
+extension FileForm<[String: Timestamp]> {
+  /// An object of times.
+  package static var times: FileForm {
+    FileForm { (stored) throws(StoredFault) in
+      var times: [String: Timestamp] = [:]
+      for (key, value) in try FileForm<[String: JSONValue]>.object.read(stored) {
+        do throws(StoredFault) {
+          times[key] = try FileForm<Timestamp>.time.read(value)
+        } catch {
+          throw error.within(key)
+        }
+      }
+      return times
+    } write: {
+      .object($0.mapValues { .string(CivilTime.exact($0)) })
+    }
+  }
+}
+
 extension FileForm where Value: StoredAsRaw & CaseIterable, Value.RawValue == String {
   /// One of the words of a type.
   package static var word: FileForm {

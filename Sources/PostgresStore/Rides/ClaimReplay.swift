@@ -19,9 +19,10 @@ package final class ClaimReplay {
   ) throws {
     reading = RideReading(apps: apps, rules: rules)
     claims = try Self.claims(views, at: now)
+    let rides = try Self.rides(views)
     var rows = [
       EventRead.all.statement.name: try Self.events(views),
-      RideRead.all.statement.name: try Self.rides(views),
+      RideRead.all.statement.name: rides, RideRead.withEntries.statement.name: rides,
       CardRead.all.statement.name: try Self.cards(views),
     ]
     let phones = try Self.phones(views)

@@ -74,6 +74,8 @@ struct RideRead: Sendable {
   let attributes: ResultColumn<String>
   let updatedAt: ResultColumn<Timestamp>
   let isUnread: ResultColumn<Bool>
+  /// The times in microseconds, as JSON; nil if none are known, and if they were not read.
+  let entered: ResultColumn<String>
   /// The size of attributes that are too large.
   let bytes: ResultColumn<Int64>
   /// Whether the ride did not fit.
@@ -82,8 +84,10 @@ struct RideRead: Sendable {
   let statement: Statement
 
   static let all = RideRead()
+  /// With the entries into states, for rules that use them: one more lookup for each ride.
+  static let withEntries = RideRead(entries: true)
 
-  private init() {
+  private init(entries: Bool = false) {
     var list = SelectList()
     id = list.text("r.id")
     state = list.text("r.state")
@@ -95,10 +99,14 @@ struct RideRead: Sendable {
     updatedAt = list.time("r.updated_at")
     isUnread = list.boolean(
       "exists (select from ridepulse.unread_rides u where u.ride_id = r.id)")
+    entered = list.text(
+      entries
+        ? "(select s.entered::text from ridepulse.entered_states s where s.ride_id = r.id)"
+        : "null::text")
     bytes = list.integer("r.bytes")
     isBeyond = list.boolean("not fits")
     statement = Statement(
-      name: "claimed_rides",
+      name: entries ? "claimed_rides_entries" : "claimed_rides",
       sql: """
         select \(list.sql)
         from (
@@ -123,6 +131,7 @@ struct ParticipantRead: Sendable {
   let ride: ResultColumn<String>
   let app: ResultColumn<String>
   let owner: ResultColumn<String>
+  let attributes: ResultColumn<String>
   /// $1 ride IDs.
   let statement: Statement
 
@@ -133,6 +142,7 @@ struct ParticipantRead: Sendable {
     ride = list.text("ride_id")
     app = list.text("app")
     owner = list.text("owner_id")
+    attributes = list.text("nullif(attributes, '{}')")
     statement = Statement(
       name: "claimed_participants",
       sql: """

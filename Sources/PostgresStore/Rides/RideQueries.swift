@@ -50,7 +50,7 @@ package struct RideQueries: Sendable {
   {
     let rides = PostgresArray.literal([ride])
     let read = try await session.run([
-      Call(RideRead.all.statement, [rides]), Call(RideSnapshot.memos, [rides]),
+      Call(RideRead.withEntries.statement, [rides]), Call(RideSnapshot.memos, [rides]),
       Call(CardRead.withOptOuts.statement, [rides]), Call(ChannelRead.all.statement, [rides]),
       Call(ParticipantRead.all.statement, [rides]),
     ])

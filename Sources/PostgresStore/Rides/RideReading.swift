@@ -10,6 +10,7 @@ struct RideReading {
   private let contactApps: [App]
   private let postApps: [App]
   private let postsHaveTopics: Bool
+  private let rides: Statement
   private let cards: Statement
   private let startTokens: Statement
 
@@ -24,6 +25,7 @@ struct RideReading {
     broadcasts = rules.broadcasts
     contactApps = rules.contactApps
     phones = PhoneRead.ofPeople(for: rules)
+    self.rides = (rules.readsEntries ? RideRead.withEntries : RideRead.all).statement
     let asks = rules.cardsHaveTopics
     cards = (asks ? CardRead.withOptOuts : CardRead.all).statement
     startTokens = (asks ? StartTokenRead.withOptOuts : StartTokenRead.all).ofPeople
@@ -52,7 +54,7 @@ struct RideReading {
       Read(EventRead.all.statement, [rides, String(eventLimit + 1)]) {
         $0.readEvents($1, limit: eventLimit)
       },
-      Read(RideRead.all.statement, [rides]) { $0.readRides($1) },
+      Read(self.rides, [rides]) { $0.readRides($1) },
       Read(ParticipantRead.all.statement, [rides]) { $0.readParticipants($1) },
     ]
     let raw = claims.claims.map(\.rideID).filter { RawPush.Source(of: $0)?.hasPhone == true }

@@ -89,7 +89,8 @@ struct RideRows {
   }
 
   mutating func readRides(_ rows: QueryResult) {
-    let columns = RideRead.all
+    // With and without entries, the columns are the same.
+    let columns = RideRead.withEntries
     for row in 0..<rows.rowCount {
       guard let id = rows[row, columns.id].map(RideID.init) else { continue }
       if rows[row, columns.isBeyond] == true {
@@ -104,10 +105,23 @@ struct RideRows {
       ride.attributes = rows[row, columns.attributes] ?? "{}"
       ride.updatedAt = rows[row, columns.updatedAt]
       ride.isUnread = rows[row, columns.isUnread] ?? false
+      ride.entered = rows[row, columns.entered].flatMap(Self.entries) ?? [:]
       bytes += ride.attributes.utf8.count
       views[index(of: id)].ride = ride
       if let bytes = rows[row, columns.bytes] {
         unreadable[id] = BoundedJSON.tooLarge("its attributes are", bytes: bytes)
+      }
+    }
+  }
+
+  /// Returns the entries into states; PostgreSQL created the JSON.
+  private static func entries(_ text: String) -> [String: Timestamp]? {
+    guard case .object(let members)? = JSONValue(json: text.utf8) else { return nil }
+    return members.compactMapValues { value in
+      if case .integer(let microseconds) = value {
+        Timestamp(microseconds: microseconds)
+      } else {
+        nil
       }
     }
   }
@@ -119,8 +133,10 @@ struct RideRows {
       guard let ride = rows[row, columns.ride].map(RideID.init), let app = rows[row, columns.app],
         let owner = rows[row, columns.owner].map(OwnerID.init)
       else { continue }
+      let attributes = rows[row, columns.attributes] ?? "{}"
+      bytes += attributes.utf8.count
       views[index(of: ride)].ride?.participants.append(
-        Participant(app: App(rawValue: app), ownerID: owner))
+        Participant(app: App(rawValue: app), ownerID: owner, attributes: attributes))
     }
   }
 

@@ -19,7 +19,8 @@ enum Grants {
   private static let tables: [Grant] = [
     .table("migrations", engine: read, reader: read),
     .table("rides", app: add, engine: read, reader: read),
-    .table("participants", app: [.select, .insert, .delete], engine: read, reader: read),
+    .table("entered_states", engine: read, reader: read),
+    .table("participants", app: own, engine: read, reader: read),
     .table("events", engine: [.select, .insert, .delete], reader: read),
     .table("devices", engine: add, reader: read),
     .table("live_activities", engine: [.select, .update], reader: read),

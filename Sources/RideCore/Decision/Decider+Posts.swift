@@ -94,7 +94,7 @@ extension Planner {
       if let value { body.append(json: value) } else { body.append(contentsOf: "null".utf8) }
       body.append(UInt8(ascii: ","))
     }
-    body += try payload(for: locale).dropFirst()
+    body += try payload(for: PhoneOwner(entry.app, owner), locale).dropFirst()
     if body.count <= PostAddress.payloadLimit { return body }
     throw Problem(
       status: .rejected,

@@ -242,10 +242,21 @@ struct Decider {
     return lastContext
   }
 
+  /// Returns the template context of an event for one person.
+  mutating func context(
+    _ event: RideEvent, for owner: OwnerID, in app: App
+  ) -> TemplateContext? {
+    context(event)?.addressed(to: owner, in: app)
+  }
+
   /// Returns the template context of a push to a former owner: the row as it was for that owner.
+  ///
+  /// Of the states, it has those that were entered up to the event: later ones concern another person.
   func context(_ event: RideEvent, as image: RideImage) -> TemplateContext {
-    TemplateContext(
-      ride: image.ride(decision.view.rideID),
+    var ride = image.ride(decision.view.rideID)
+    ride.entered = decision.view.ride?.entered.filter { $0.value <= event.at } ?? [:]
+    return TemplateContext(
+      ride: ride,
       attributes: JSONValue(json: image.attributes.utf8), event: event, now: now,
       defaultZone: configuration.rules.defaults.zone)
   }

@@ -8,7 +8,8 @@ struct Planner {
   let image: RideImage?
   let configuration: EngineConfiguration
   let now: Timestamp
-  private var payloads: [String: Result<[UInt8], RenderingError>] = [:]
+  /// By the locale, and by the person if the payload differs between people.
+  private var payloads: [PayloadKey: Result<[UInt8], RenderingError>] = [:]
   private var collapse: Result<CollapseID?, Problem>?
 
   init(
@@ -20,6 +21,11 @@ struct Planner {
     self.image = image
     self.configuration = configuration
     self.now = now
+  }
+
+  private struct PayloadKey: Hashable {
+    var locale: String
+    var person: PhoneOwner?
   }
 
   /// Why a push ends before it is sent.
@@ -38,12 +44,12 @@ struct Planner {
         status: .suppressed, reason: LedgerReason(.badToken, "the phone's token is not hexadecimal")
       )
     }
-    var payload = try payload(for: phone.locale)
+    var payload = try payload(for: PhoneOwner(phone), phone.locale)
     if rule.carriesID {
       Self.add(entry.id, to: &payload)
       try Self.check(payload)
     }
-    let collapseID = try collapseID() ?? CollapseID(entry.id.description)
+    let collapseID = try collapseID(for: PhoneOwner(phone)) ?? CollapseID(entry.id.description)
     let expiration: PushExpiration = rule.expires.isStored ? .at(validUntil) : .neverStore
     let headers = PushHeaders(
       id: entry.id, topic: topic, pushType: entry.pushType, priority: rule.priority,
@@ -64,7 +70,8 @@ struct Planner {
 
   /// Sets the collapse ID that a push of this rule would have, before the push is made.
   mutating func setCollapseID(of entry: inout LedgerEntry) {
-    entry.collapseID = (try? collapseID())?.text ?? entry.collapseID
+    let person = entry.owner.map { PhoneOwner(entry.app, $0) }
+    entry.collapseID = (try? collapseID(for: person))?.text ?? entry.collapseID
   }
 
   /// Returns the `apns-topic` of an app's pushes of some type.
@@ -95,14 +102,21 @@ struct Planner {
         .apns("PayloadTooLarge"), PayloadSize.description(of: payload, limit: limit)))
   }
 
-  mutating func payload(for locale: String?) throws(Problem) -> [UInt8] {
-    let key = rule.payload.isLocalized ? locale ?? "" : ""
+  /// Returns the payload for the phones of one person that have a locale.
+  mutating func payload(
+    for person: PhoneOwner, _ locale: String?
+  ) throws(Problem) -> [UInt8] {
+    let isPersonal = rule.payload.readsMe
+    let key = PayloadKey(
+      locale: rule.payload.isLocalized ? locale ?? "" : "", person: isPersonal ? person : nil)
     let payload: Result<[UInt8], RenderingError>
     if let known = payloads[key] {
       payload = known
     } else {
       payload = Result { () throws(RenderingError) in
-        try rule.payload.render(in: context, locale: locale)
+        let context =
+          isPersonal ? context.addressed(to: person.owner, in: person.app) : context
+        return try rule.payload.render(in: context, locale: locale)
       }
       payloads[key] = payload
     }
@@ -117,8 +131,11 @@ struct Planner {
   /// Returns the collapse ID that the rule states; nil if it states none.
   ///
   /// A push without one collapses with its own repeats: see `push(_:to:)`.
-  private mutating func collapseID() throws(Problem) -> CollapseID? {
+  private mutating func collapseID(for person: PhoneOwner?) throws(Problem) -> CollapseID? {
     guard let template = rule.collapse else { return nil }
+    if template.readsMe, let person {
+      return try Self.collapse(template, context.addressed(to: person.owner, in: person.app))
+    }
     let result = collapse ?? Result { () throws(Problem) in try Self.collapse(template, context) }
     collapse = result
     return try result.get()

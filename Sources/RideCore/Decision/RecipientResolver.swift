@@ -111,7 +111,7 @@ struct RecipientResolver {
   /// Returns whether the ride names a person now, in the app's role or as a participant.
   static func isPresent(_ owner: OwnerID, _ app: App, in context: TemplateContext) -> Bool {
     present(app, in: context) == owner
-      || context.ride.participants.contains { $0.app == app && $0.ownerID == owner }
+      || context.ride.participants.contains { $0.isPerson(owner, app) }
   }
 
   /// Returns the owner that the present row names in the app's role.

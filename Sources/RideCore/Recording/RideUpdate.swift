@@ -14,6 +14,8 @@ package struct RideUpdate: StoredObject, Hashable, Sendable {
   /// All participants.
   package var participants: [Participant]?
   package var updatedAt: Timestamp?
+  /// When it entered the states that it had before this change.
+  package var entered: [String: Timestamp]?
   /// Whether the row was deleted.
   package var isRemoved = false
 
@@ -38,6 +40,7 @@ package struct RideUpdate: StoredObject, Hashable, Sendable {
     if case .object(let members)? = JSONValue(json: ride.attributes.utf8) { attributes = members }
     participants = ride.participants
     updatedAt = ride.updatedAt
+    if !ride.entered.isEmpty { entered = ride.entered }
   }
 
   package static var blank: RideUpdate { RideUpdate(id: "") }
@@ -52,6 +55,7 @@ package struct RideUpdate: StoredObject, Hashable, Sendable {
     try fields.field("attributes", &attributes, as: .object)
     try fields.field("participants", &participants, as: .objects())
     try fields.field("updated_at", &updatedAt, as: .time)
+    try fields.field("entered", &entered, as: .times)
     try fields.flag("removed", &isRemoved)
   }
 }
@@ -62,5 +66,11 @@ extension Participant: StoredObject {
   package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
     try fields.field("app", &app)
     try fields.field("owner_id", &ownerID)
+    var members: [String: JSONValue]?
+    if attributes != "{}", case .object(let known)? = JSONValue(json: attributes.utf8) {
+      members = known
+    }
+    try fields.field("attributes", &members, as: .object)
+    attributes = JSONValue.object(members ?? [:]).text
   }
 }

@@ -15,6 +15,8 @@ package struct Ride: Hashable, Sendable {
   /// The JSON text from Postgres, parsed once for each decision.
   package var attributes: String
   package var updatedAt: Timestamp?
+  /// When the ride last entered each state that it has had; empty if no rule reads it.
+  package var entered: [String: Timestamp] = [:]
   /// Further people of the ride, for any app, in the order of `ridepulse.participants`' key.
   package var participants: [Participant] = []
   /// Whether its row of an attached table changed and could not be read since.
@@ -32,10 +34,18 @@ package struct Ride: Hashable, Sendable {
 package struct Participant: Hashable, Sendable {
   package var app: App
   package var ownerID: OwnerID
+  /// What concerns this person alone, as the JSON text from Postgres.
+  package var attributes: String
 
-  package init(app: App, ownerID: OwnerID) {
+  package init(app: App, ownerID: OwnerID, attributes: String = "{}") {
     self.app = app
     self.ownerID = ownerID
+    self.attributes = attributes
+  }
+
+  /// Returns whether it is a person in the role of one app's user.
+  package func isPerson(_ owner: OwnerID, _ app: App) -> Bool {
+    ownerID == owner && self.app == app
   }
 
   /// The maximum number of participants of a ride, and of people whom one event names: all phones

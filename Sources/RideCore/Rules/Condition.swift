@@ -13,12 +13,18 @@ package struct Condition: Hashable, Sendable {
   /// - Parameters:
   ///   - remembered: paths of keys, none of which begins with another one.
   ///   - declared: the attributes that there are; nil allows any.
+  ///   - states: the states that `ride.entered` may name; nil allows any.
   package init(
-    _ text: String, remembering remembered: [[String]] = [], declared: DeclaredAttributes? = nil
+    _ text: String, remembering remembered: [[String]] = [], declared: DeclaredAttributes? = nil,
+    states: [String]? = nil
   ) throws(CELProblem) {
     var environment = Self.environment
     environment.declare("last", .nullable(Self.memoryType(remembered, declared)))
     if let declared { environment.declare("ride.attributes", declared.celType) }
+    if let states {
+      let times = states.map { ($0, CELType.timestamp) }
+      environment.declare("ride.entered", .object(Dictionary(times) { first, _ in first }))
+    }
     program = try CELProgram(text, in: environment, result: .bool)
     self.text = text
     self.remembered = remembered
@@ -45,12 +51,14 @@ package struct Condition: Hashable, Sendable {
     ("phone.locale", .nullable(.string)), ("phone.environment", .string),
     ("phone.platform", .string), ("phone.contact", .nullable(.timestamp)),
     ("last", .nullable(.map(.string, .dyn))), ("now", .timestamp),
+    ("ride.entered", .map(.string, .timestamp)),
   ])
 
   fileprivate enum Variable: Int {
     case rideID, state, customerID, driverID, pickupAt, timeZone, updatedAt, attributes
     case eventName, eventAt, eventData
     case locale, environment, platform, phoneContact, last, now
+    case entered
   }
 
   /// Whether its value may differ from phone to phone.
@@ -65,9 +73,12 @@ package struct Condition: Hashable, Sendable {
   package var readsRide: Bool {
     [
       Variable.rideID, .state, .customerID, .driverID, .pickupAt, .timeZone, .updatedAt,
-      .attributes,
+      .attributes, .entered,
     ].contains { reads($0) }
   }
+
+  /// Whether it reads when the ride entered a state.
+  package var readsEntries: Bool { reads(.entered) }
 
   /// Whether it reads what the rule remembered.
   package var readsLast: Bool { reads(.last) }
@@ -194,6 +205,7 @@ extension Condition {
       case .phoneContact: return CELValue(phone?.contactedAt)
       case .last: return last
       case .now: return CELValue(now)
+      case .entered: return context.entries
       case nil: return .null
       }
     }
@@ -213,6 +225,15 @@ extension TemplateContext {
     case .pickupAt: return ride.pickupAt.map { .integer($0.microseconds) } ?? .null
     case .updatedAt: return ride.updatedAt.map { .integer($0.microseconds) } ?? .null
     }
+  }
+}
+
+extension TemplateContext {
+  /// When the ride entered its states, as `if` reads it.
+  fileprivate var entries: CELValue {
+    var table = CELTable()
+    for (state, at) in ride.entered { try? table.add(.string(state), CELValue(at)) }
+    return .map(.table(table))
   }
 }
 

@@ -138,6 +138,11 @@ package struct RuleSet: Sendable {
     return cards.map(\.life.contract).filter { names.insert($0.typeName).inserted }
   }
 
+  /// Whether any rule depends on when a ride entered a state.
+  package var readsEntries: Bool {
+    rules.contains { $0.condition?.readsEntries == true || !$0.enteredStates.isEmpty }
+  }
+
   /// Whether any rule broadcasts.
   package var broadcasts: Bool { cards.contains { $0.life.broadcast != nil } }
 

@@ -28,6 +28,9 @@ struct CompiledPayload: Sendable {
   /// Whether it has times in some zone.
   private(set) var showsTimes = false
 
+  /// Whether people may receive different texts in one locale.
+  private(set) var readsMe = false
+
   /// `defaults.locale` of the rule files.
   private let defaultLocale: String?
 
@@ -137,6 +140,7 @@ struct CompiledPayload: Sendable {
     case .literal(let value): append(value.json)
     case .value(let text):
       showsTimes = showsTimes || text.showsTime
+      readsMe = readsMe || text.readsMe
       let (type, isCertain) = text.inferred
       if let literal = text.literalText { return append(JSONValue.string(literal).json) }
       var piece = Piece.value(text)
@@ -169,6 +173,7 @@ struct CompiledPayload: Sendable {
   private mutating func append(_ texts: LocalizedText, key: String) {
     isLocalized = isLocalized || texts.isLocalized
     showsTimes = showsTimes || texts.texts.contains(where: \.text.showsTime)
+    readsMe = readsMe || texts.texts.contains(where: \.text.readsMe)
     if texts.texts.count == 1, let literal = texts.texts[0].text.literalText,
       !literal.allSatisfy(\.isWhitespace)
     {
@@ -191,6 +196,7 @@ struct CompiledPayload: Sendable {
     case .literal(let constant): inner.append(constant, as: field.type, path: path)
     case .value(let text):
       showsTimes = showsTimes || text.showsTime
+      inner.readsMe = text.readsMe
       let (type, isCertain) = text.inferred
       if let literal = text.literalText {
         inner.append(.string(literal), as: field.type, path: path)
@@ -203,6 +209,7 @@ struct CompiledPayload: Sendable {
     }
     isLocalized = isLocalized || inner.isLocalized
     showsTimes = showsTimes || inner.showsTimes
+    readsMe = readsMe || inner.readsMe
     if field.isOptional, !inner.isConstant {
       pieces.append(.optional(inner.pieces))
     } else {

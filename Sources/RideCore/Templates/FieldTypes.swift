@@ -37,9 +37,9 @@ extension Placeholder {
     var type: FieldType =
       switch source {
       case .ride(.state): .state
-      case .ride, .eventName, .eventTime: .string
+      case .ride, .eventName, .eventTime, .entered: .string
       case .attributes: declared?.fieldType ?? .unknown
-      case .eventData: .unknown
+      case .eventData, .me: .unknown
       }
     // Nothing makes the app write what is declared.
     var isCertain = type != .unknown && declared == nil

@@ -13,6 +13,8 @@ struct TemplateContext {
   let data: JSONValue?
   /// False for an event about no ride: then no value of a ride is there.
   let hasRide: Bool
+  /// The participant whom the push addresses; nil for the ride's own customer and driver.
+  private(set) var person: Participant?
   /// `defaults.time-zone`.
   private let defaultZone: ZoneTimes?
 
@@ -30,6 +32,19 @@ struct TemplateContext {
     self.now = now ?? event.at
     self.attributes = attributes
     data = event.data == "{}" ? .object([:]) : JSONValue(json: event.data.utf8)
+  }
+
+  /// Returns the context of pushes to one person.
+  func addressed(to owner: OwnerID?, in app: App) -> TemplateContext {
+    guard let owner, !ride.participants.isEmpty else { return self }
+    var context = self
+    context.person = ride.participants.first { $0.isPerson(owner, app) }
+    return context
+  }
+
+  /// The attributes of the person whom the push addresses; an empty object for all but participants.
+  var me: JSONValue {
+    person.map { JSONValue(json: $0.attributes.utf8) ?? .null } ?? .object([:])
   }
 
   /// The zone of times and of quiet hours.
@@ -90,6 +105,7 @@ struct TemplateContext {
     case .eventData(let keys):
       guard let data else { throw .unreadable("event.data") }
       return data.value(at: keys)
+    case .me(let keys): return me.value(at: keys)
     case .ride where !hasRide: return nil
     case .ride(let field):
       switch field {
@@ -100,7 +116,7 @@ struct TemplateContext {
       case .timeZone: return .string(ride.timeZone)
       case .pickupAt, .updatedAt: break
       }
-    case .eventTime: break
+    case .eventTime, .entered: break
     }
     return instant(placeholder.source).map { .string(CivilTime.iso($0)) }
   }
@@ -110,6 +126,7 @@ struct TemplateContext {
     case .eventTime: event.at
     case .ride(.pickupAt): ride.pickupAt
     case .ride(.updatedAt): ride.updatedAt
+    case .entered(let state): ride.entered[state]
     default: nil
     }
   }

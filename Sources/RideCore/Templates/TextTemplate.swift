@@ -54,6 +54,9 @@ package struct TextTemplate: Hashable, Sendable {
     }
   }
 
+  /// Whether it depends on the person whom the push addresses.
+  var readsMe: Bool { placeholders.contains(where: \.isOfPerson) }
+
   /// The placeholders in it, each followed by the paths that its filters read.
   package var placeholders: [Placeholder] {
     segments.flatMap { segment -> [Placeholder] in
@@ -77,6 +80,10 @@ package struct Placeholder: Hashable, Sendable {
     case eventTime
     /// `event.data`, or a path of keys below it.
     case eventData([String])
+    /// `ride.entered.STATE`: when the ride last entered the state.
+    case entered(String)
+    /// A path of keys below `me`: the attributes of the participant whom the push addresses.
+    case me([String])
   }
 
   /// The columns of a ride that a placeholder may name.
@@ -115,14 +122,18 @@ package struct Placeholder: Hashable, Sendable {
   package var isOfEvent: Bool {
     switch source {
     case .eventName, .eventTime, .eventData: true
-    case .ride, .attributes: false
+    case .ride, .attributes, .entered, .me: false
     }
   }
 
-  /// All valid paths, for messages; `ride.attributes` and `event.data` may be followed by keys.
+  /// Whether the value depends on the person whom the push addresses.
+  package var isOfPerson: Bool { if case .me = source { true } else { false } }
+
+  /// All valid paths, for messages; `ride.attributes` and `event.data` may be followed by keys, `me`
+  /// and `ride.entered` are by one.
   static let knownPaths =
     RideField.allCases.map { "ride." + $0.rawValue }
-    + ["ride.attributes", "event.name", "event.at", "event.data"]
+    + ["ride.attributes", "ride.entered", "event.name", "event.at", "event.data", "me"]
 
   /// Returns the path that was probably meant: a near word, otherwise a key below `ride.attributes`
   /// or `event.data`.
@@ -150,6 +161,8 @@ package struct Placeholder: Hashable, Sendable {
     switch (words[0], words[1]) {
     case ("ride", "attributes"): return .attributes(below)
     case ("event", "data"): return .eventData(below)
+    case ("ride", "entered"): return below.count == 1 ? .entered(below[0]) : nil
+    case ("me", _): return .me(Array(words.dropFirst()))
     case ("event", "name") where below.isEmpty: return .eventName
     case ("event", "at") where below.isEmpty: return .eventTime
     case ("ride", let field) where below.isEmpty:

@@ -62,7 +62,10 @@ struct RideReport {
       "driver_id": .orNull(ride.driverID?.text),
       "participants": .array(
         ride.participants.map {
-          .object(["app": .string($0.app.rawValue), "owner_id": .string($0.ownerID.text)])
+          .object([
+            "app": .string($0.app.rawValue), "owner_id": .string($0.ownerID.text),
+            "attributes": JSONValue(json: $0.attributes.utf8) ?? .null,
+          ])
         }), "pickup_at": .orNull(ride.pickupAt),
       "time_zone": .string(ride.timeZone), "updated_at": .orNull(ride.updatedAt),
       "attributes": JSONValue(json: ride.attributes.utf8) ?? .null,

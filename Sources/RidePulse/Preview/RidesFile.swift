@@ -39,9 +39,9 @@ private struct RideLine {
 
   private static let keys: Set = [
     "id", "state", "customer_id", "driver_id", "pickup_at", "time_zone", "attributes",
-    "updated_at", "participants", "phones", "events", "live_activities", "push_to_start",
+    "updated_at", "entered", "participants", "phones", "events", "live_activities", "push_to_start",
   ]
-  private static let participantKeys: Set = ["app", "owner_id"]
+  private static let participantKeys: Set = ["app", "owner_id", "attributes"]
   private static let phoneKeys: Set = [
     "app", "token", "owner_id", "environment", "locale", "installation_id",
   ]
@@ -69,6 +69,7 @@ private struct RideLine {
     ride.driverID = try text(members, "driver_id").map(OwnerID.init)
     ride.pickupAt = try time(members, "pickup_at")
     ride.updatedAt = try time(members, "updated_at")
+    ride.entered = try entries(members)
     ride.timeZone = try text(members, "time_zone") ?? "UTC"
     if ZoneTimes(identifier: ride.timeZone) == nil {
       throw Problem("time_zone \(JSONValue.string(ride.timeZone).text) is not \(ZoneName.expected)")
@@ -77,7 +78,9 @@ private struct RideLine {
     guard case .object = attributes else { throw Problem("attributes is not an object") }
     ride.attributes = String(decoding: attributes.json, as: UTF8.self)
     for person in try list(members, "participants").map(participant)
-    where !ride.participants.contains(person) { ride.participants.append(person) }
+    where !ride.participants.contains(where: { $0.isPerson(person.ownerID, person.app) }) {
+      ride.participants.append(person)
+    }
     let events = try list(members, "events").enumerated().map { index, value in
       try event(value, Int64(index + 1), at: instant)
     }
@@ -99,7 +102,22 @@ private struct RideLine {
     guard let app = try text(members, "app"), let owner = try text(members, "owner_id") else {
       throw Problem("a participant without app or owner_id")
     }
-    return Participant(app: App(rawValue: app), ownerID: OwnerID(owner))
+    let attributes = members["attributes"] ?? .object([:])
+    guard case .object = attributes else {
+      throw Problem("attributes of a participant is not an object")
+    }
+    return Participant(
+      app: App(rawValue: app), ownerID: OwnerID(owner), attributes: attributes.text)
+  }
+
+  /// When the ride entered the states that it has had; the present one is known from `updated_at`.
+  private func entries(_ members: [String: JSONValue]) throws -> [String: Timestamp] {
+    var entries: [String: Timestamp] = [:]
+    if let state = try text(members, "state") { entries[state] = try time(members, "updated_at") }
+    guard let stated = members["entered"] else { return entries }
+    guard case .object(let times) = stated else { throw Problem("entered is not an object") }
+    for state in times.keys { entries[state] = try time(times, state) }
+    return entries
   }
 
   private func event(_ value: JSONValue, _ id: Int64, at instant: Timestamp) throws -> RideEvent {

@@ -5,6 +5,8 @@ import RideCore
 /// Decodes `if` and `remember`.
 struct ConditionDecoder {
   let diagnostics: Diagnostics
+  /// The states of the service; nil if not all files could be read.
+  let states: [String]?
 
   /// The largest number of attributes that a rule remembers.
   private static let limit = 10
@@ -24,7 +26,7 @@ struct ConditionDecoder {
     guard let remembered else { return nil }
     do {
       let condition = try Condition(
-        text, remembering: remembered, declared: diagnostics.attributes)
+        text, remembering: remembered, declared: diagnostics.attributes, states: states)
       if let field = fields["remember"], !condition.readsLast {
         diagnostics.report(
           field.location, "remember in a rule whose if does not read last",

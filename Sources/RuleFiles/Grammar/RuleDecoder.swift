@@ -51,7 +51,9 @@ struct RuleDecoder {
     let collapse = fields["collapse"].flatMap(templates.collapse)
     let withCard = fields["with-card"].map { decode.choice($0, of: WithCard.self) }
     let contact = fields["unless-contact-within"].flatMap(decode.duration)
-    let condition = ConditionDecoder(diagnostics: diagnostics).condition(fields)
+    let condition = ConditionDecoder(
+      diagnostics: diagnostics, states: vocabulary.isComplete ? vocabulary.states : nil
+    ).condition(fields)
     reportPhone(in: condition, fields)
     let escalation = fields["escalate"].flatMap(self.escalation)
     reportFurtherApps(apps, action)
@@ -70,6 +72,7 @@ struct RuleDecoder {
     rule.otherApps = apps.dropFirst().map { App(rawValue: $0.text) }
     rule.limits = limits
     rule.withCard = withCard ?? nil
+    PersonAndEntryCheck(diagnostics: diagnostics, vocabulary: vocabulary).check(rule, node)
     return Draft(name: name, rule: rule, locations: locations)
   }
 

@@ -21,6 +21,9 @@ struct Vocabulary {
     self.isComplete = isComplete
   }
 
+  /// Every state, active or final.
+  var states: [String] { active + final }
+
   /// Every event that a rule may name.
   var events: Set<String> {
     declared.union(active).union(final).union(["ride_updated"])

@@ -20,7 +20,9 @@ extension ScenarioDecoder {
     entries(field, ScenarioKeys.participant).compactMap { _, fields in
       guard let app = app(fields), let owner = fields.required("owner_id").flatMap(values.text)
       else { return nil }
-      return Participant(app: app, ownerID: OwnerID(owner))
+      let attributes = fields["attributes"].flatMap(members) ?? [:]
+      return Participant(
+        app: app, ownerID: OwnerID(owner), attributes: JSONValue.object(attributes).text)
     }
   }
 

@@ -41,6 +41,7 @@ struct ScenarioDecoder {
       ride.set(columns(row, start, of: ride.id))
     }
     ride.updatedAt = start
+    if let state = ride.state { ride.entered[state] = start }
     var scenario = Scenario(
       start: start, view: RideView(rideID: ride.id, ride: hasRide ? ride : nil, phones: []))
     scenario.steps = steps(fields, start, of: hasRide ? ride.id : nil)
@@ -122,7 +123,7 @@ struct ScenarioDecoder {
     return changes
   }
 
-  private func members(_ field: Field) -> [String: JSONValue]? {
+  func members(_ field: Field) -> [String: JSONValue]? {
     if case .object(let members)? = values.json(field.node) { return members }
     diagnostics.reportType(
       of: field.node, for: field.name, expected: "a mapping of keys to values")

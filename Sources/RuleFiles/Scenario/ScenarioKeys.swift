@@ -43,7 +43,11 @@ enum ScenarioKeys {
     keys: address + [Key("attributes_type", text, "The type of the card; without it, the app's.")])
 
   static let participant = MappingForm(
-    subject: "a participant", keys: [app, Key("owner_id", text, "The person.", required: person)])
+    subject: "a participant",
+    keys: [
+      app, Key("owner_id", text, "The person.", required: person),
+      Key("attributes", .payload(), "What concerns this person alone: `me` in texts and conditions."),
+    ])
 
   static let preference = MappingForm(
     subject: "a preference",

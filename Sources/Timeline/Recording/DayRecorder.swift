@@ -130,7 +130,11 @@ package struct DayRecorder {
     row.driverID = row.driverID.map { $0.map(names.owner) }
     row.timeZone = row.timeZone ?? "UTC"
     row.attributes = values.members(row.attributes ?? [:], at: time)
-    row.participants = row.participants?.map(names.person)
+    row.participants = row.participants?.map { person in
+      var named = names.person(person)
+      named.attributes = values.attributes(person.attributes, at: time)
+      return named
+    }
     let line = row.changes(from: state.row)
     if state.row == nil || line != RideUpdate(id: state.id) {
       append(.change(.ride(line)), at: state.at)
@@ -169,6 +173,8 @@ extension RideUpdate {
     if timeZone != old.timeZone { line.timeZone = timeZone }
     if participants ?? [] != old.participants ?? [] { line.participants = participants }
     if updatedAt != old.updatedAt { line.updatedAt = updatedAt }
+    // The times of later states follow from the changes of the state.
+    if former == nil { line.entered = entered }
     let (before, now) = (old.attributes ?? [:], attributes ?? [:])
     var changed = now.filter { before[$0.key] != $0.value }
     for key in before.keys where now[key] == nil { changed[key] = .null }

@@ -30,6 +30,12 @@ package struct HarmlessValues: Sendable {
     self.members(members, at: now, isCoordinate: false)
   }
 
+  /// Returns the attributes of a person, which are an object as a text.
+  func attributes(_ text: String, at now: Timestamp) -> String {
+    guard text != "{}", case .object(let own)? = JSONValue(json: text.utf8) else { return "{}" }
+    return JSONValue.object(members(own, at: now)).text
+  }
+
   private func members(
     _ members: [String: JSONValue], at now: Timestamp, isCoordinate: Bool
   ) -> [String: JSONValue] {
@@ -157,7 +163,7 @@ extension RuleSet {
     var names: Set<String> = []
     for (placeholder, _) in rules.flatMap(\.shownValues) {
       switch placeholder.source {
-      case .attributes(let path), .eventData(let path): names.formUnion(path)
+      case .attributes(let path), .eventData(let path), .me(let path): names.formUnion(path)
       default: continue
       }
     }

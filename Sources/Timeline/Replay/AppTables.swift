@@ -114,9 +114,10 @@ final class AppTables {
     new.set(update)
     if let old, new == old, update.updatedAt == nil { return nil }
     new.updatedAt = update.updatedAt ?? now
-    rides[update.id] = new
-    // A row that was there before the start emits nothing.
+    // A row that was there before the start emits nothing, and has the times of its states.
     let wasThere = old == nil && update.updatedAt.map { $0 < now } == true
+    if !wasThere, let state = new.newState(after: old) { new.entered[state] = now }
+    rides[update.id] = new
     let event =
       emitsEvents && !wasThere ? new.changeEvent(after: old, at: now, id: id) : nil
     return RowChange(ride: new, event: event, isDue: event != nil || old == nil)

@@ -17,19 +17,34 @@ extension Ride {
       let all = members.merging(values) { _, new in new }
       if all != members { attributes = String(decoding: JSONValue.object(all).json, as: UTF8.self) }
     }
+    if let times = update.entered { entered.merge(times) { $1 } }
     guard let people = update.participants else { return }
     participants = []
-    for person in people where !participants.contains(person) { participants.append(person) }
+    for person in people
+    where !participants.contains(where: { $0.isPerson(person.ownerID, person.app) }) {
+      participants.append(person)
+    }
   }
 
   /// Returns what the trigger `ride_changed` emits when the row is inserted or updated.
   func changeEvent(after old: Ride?, at now: Timestamp, id: Int64) -> RideEvent {
-    let hasNewState = state != old?.state && state?.isEmpty == false
-    let name = hasNewState ? state : nil
-    var event = RideEvent(id: id, name: name ?? "ride_updated", at: now)
+    // A change of participants alone emits nothing but what makes the ride due, for their cards.
+    if var plain = old {
+      plain.participants = participants
+      plain.updatedAt = updatedAt
+      if plain == self {
+        return RideEvent(id: id, name: InternalEvent.cardEnded.rawValue, at: now)
+      }
+    }
+    var event = RideEvent(id: id, name: newState(after: old) ?? "ride_updated", at: now)
     event.people = EventPeople(
       customer: customerID, driver: driverID, former: old?.former(before: self))
     return event
+  }
+
+  /// Returns the state that the row has and the former row had not.
+  func newState(after old: Ride?) -> String? {
+    state != old?.state && state?.isEmpty == false ? state : nil
   }
 
   /// Returns the owner of an app's phones.

@@ -74,6 +74,34 @@ import Testing
     #expect(second.pushes.first?.acceptedReason?.text == "the ride has another customer")
   }
 
+  @Test func `A card's content, attributes and alert are those of its person`() {
+    var stage = stage()
+    stage.ride.participants = [
+      Participant(app: .customer, ownerID: "c2", attributes: #"{"pin": "22"}"#)
+    ]
+    var life = LiveActivity(attributesType: "RideAttributes")
+    life.start = ["driver_assigned"]
+    let pin = PayloadTemplate.value(Sample.text("{{me.pin | default: 'none'}}"))
+    (life.contentState, life.attributes) = (["pin": pin], ["own": pin])
+    let rule = Rule(
+      name: "card", app: .customer, when: .life, what: .liveActivity(life), data: ["data": pin],
+      expires: .after(.seconds(60)), source: "a.yaml:1")
+    stage.emit("driver_assigned")
+    let starts = decide(stage.view, by: Sample.book([rule]), now: stage.now).pushes
+    #expect(starts.map { Self.pins(in: $0) } == [["none", "none", "none"], ["22", "22", "22"]])
+    stage.cards = [card(1, "c", at: stage.now), card(2, "c2", at: stage.now)]
+    let updates = decide(stage.view, by: Sample.book([rule]), now: stage.now).pushes
+      .filter { $0.entry.cardEvent == .update }
+    #expect(updates.map { Self.pins(in: $0) } == [["none", nil, "none"], ["22", nil, "22"]])
+  }
+
+  private static func pins(in push: PlannedPush) -> [String?] {
+    let payload = JSONValue(json: push.payload)
+    return [["aps", "content-state", "pin"], ["aps", "attributes", "own"], ["data"]].map {
+      payload?.value(at: $0)?.text
+    }
+  }
+
   private func card(_ id: Int64, _ owner: OwnerID, at now: Timestamp) -> Card {
     Card(
       .activity(id), app: .customer, ownerID: owner, token: String(repeating: "a\(id)", count: 32),

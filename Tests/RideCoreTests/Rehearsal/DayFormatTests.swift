@@ -10,7 +10,7 @@ import Testing
 
   /// Lines that are written as they were read.
   private static let lines = [
-    #"{"at":"2026-11-21T08:00:00Z","ride":{"id":"r1","state":"requested","customer_id":"u1","driver_id":null,"pickup_at":"2026-11-21T08:10:00.250000Z","time_zone":"Europe/Berlin","attributes":{"eta":3,"name":"Ana \"x\""},"participants":[{"app":"customer","owner_id":"u2"}],"updated_at":"2026-11-21T07:00:00Z"}}"#,
+    #"{"at":"2026-11-21T08:00:00Z","ride":{"id":"r1","state":"requested","customer_id":"u1","driver_id":null,"pickup_at":"2026-11-21T08:10:00.250000Z","time_zone":"Europe/Berlin","attributes":{"eta":3,"name":"Ana \"x\""},"participants":[{"app":"customer","owner_id":"u2","attributes":{"pin":"7"}}],"updated_at":"2026-11-21T07:00:00Z","entered":{"requested":"2026-11-21T06:59:59.500000Z"}}}"#,
     #"{"at":"2026-11-21T08:00:01Z","ride":{"id":"r1","removed":true}}"#,
     #"{"at":"2026-11-21T08:00:01.000001Z","event":"ride_offer","ride":"r1","data":{"driver_id":["d1","d2"]}}"#,
     #"{"at":"2026-11-21T08:00:02Z","event":"news"}"#,
@@ -60,11 +60,15 @@ import Testing
     (
       #"{"at":"2026-11-21T08:00:00Z","ride":{"id":"r","stat":"x"}}"#,
       "2: ride: the unknown key \"stat\"; did you mean state?; expected one of id, state, customer_id, "
-        + "driver_id, pickup_at, time_zone, attributes, participants, updated_at, removed"
+        + "driver_id, pickup_at, time_zone, attributes, participants, updated_at, entered, removed"
     ),
     (
       #"{"at":"2026-11-21T08:00:00Z","ride":{"id":"r","participants":[{"app":"a"}]}}"#,
       "2: ride.participants[0].owner_id: missing; expected a text"
+    ),
+    (
+      #"{"at":"2026-11-21T08:00:00Z","ride":{"id":"r","entered":{"requested":8}}}"#,
+      "2: ride.entered.requested: 8 is not a text; expected a text"
     ),
     (
       #"{"at":"2026-11-21T08:00:00Z","answer":{"token":"0a","status":"x"}}"#,

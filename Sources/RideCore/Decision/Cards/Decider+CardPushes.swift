@@ -29,7 +29,7 @@ extension Decider {
     machine.memo.alert = shownAlert
     let locale =
       rule.compiled.isDataLocalized ? locale(of: card.ownerID, card.installationID, rule) : nil
-    let payload = try payload(aps, rule, about: update.cause, locale)
+    let payload = try payload(aps, rule, about: update.cause, card.ownerID, locale)
     let entry = entry(of: card.target, machine.memo, rule, card, update)
     let expiration: PushExpiration =
       switch card.storage {
@@ -63,7 +63,7 @@ extension Decider {
   ) -> (RenderedCard, LedgerReason?) {
     guard let cause, let content = rule.compiled.endContents[cause] else { return (rendered, nil) }
     let last = RenderedCard(
-      rule, content, in: context(RideEvent.refresh(at: now)),
+      rule, content, in: context(RideEvent.refresh(at: now), for: card.ownerID, in: rule.app),
       locale: locale(of: card.ownerID, card.installationID, rule))
     if last.state != nil { return (last, nil) }
     let reason = last.problem.map { "ended with its content as it was: \($0.text)" }
@@ -106,7 +106,7 @@ extension Decider {
       throw Planner.Problem(status: .suppressed, reason: error.ledgerReason)
     }
     if life.wantsPushToken { aps.append(("input-push-token", Array("1".utf8))) }
-    let payload = try payload(aps, rule, about: entry.event, locale)
+    let payload = try payload(aps, rule, about: entry.event, start.ownerID, locale)
     let headers = headers(
       entry, topic, .immediate, expiration(rule, validUntil), collapse: "start \(start.id)")
     return PlannedPush(
@@ -148,11 +148,12 @@ extension Decider {
 
   private mutating func payload(
     _ aps: [(key: String, json: [UInt8])], _ rule: CardRule, about event: RideEvent,
-    _ locale: String?
+    _ owner: OwnerID, _ locale: String?
   ) throws(Planner.Problem) -> [UInt8] {
     let payload: [UInt8]
     do throws(RenderingError) {
-      payload = try rule.compiled.payload(aps, in: context(event), locale: locale)
+      payload = try rule.compiled.payload(
+        aps, in: context(event, for: owner, in: rule.app), locale: locale)
     } catch {
       throw Planner.Problem(status: .suppressed, reason: error.ledgerReason)
     }
@@ -177,20 +178,25 @@ extension Decider {
 
   /// Returns an event's alert in the language of the owner's phone; nil if it can't be rendered.
   private mutating func rendered(_ event: RideEvent, _ rule: CardRule, on card: Card) -> [UInt8]? {
-    guard let alert = rule.compiled.alerts[event.name], let context = context(event) else {
-      return nil
-    }
+    guard let alert = rule.compiled.alerts[event.name], let context = context(event, for: card.ownerID, in: rule.app)
+    else { return nil }
     let locale = locale(of: card.ownerID, card.installationID, rule)
     return try? alert.render(in: context, locale: locale)
   }
 
-  /// Returns the content for one phone: the one for all, unless it has texts in several languages.
+  /// Returns the content for one phone: the one for all, unless it has texts in several languages or
+  /// of one person.
   mutating func content(
     _ shared: RenderedCard, of rule: CardRule, for owner: OwnerID, _ installation: InstallationID?
   ) -> RenderedCard {
-    guard rule.compiled.contentState.isLocalized else { return shared }
+    let content = rule.compiled.contentState
+    // Attributes count towards the limit of the content.
+    guard content.isLocalized || content.readsMe || rule.compiled.attributes.readsMe else {
+      return shared
+    }
     return RenderedCard(
-      rule, in: context(RideEvent.refresh(at: now)), locale: locale(of: owner, installation, rule))
+      rule, in: context(RideEvent.refresh(at: now), for: owner, in: rule.app),
+      locale: locale(of: owner, installation, rule))
   }
 
   /// Returns the locale of the phone that shows the card, because a card's row names none: the phone

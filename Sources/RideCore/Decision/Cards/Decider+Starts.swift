@@ -123,7 +123,9 @@ extension Decider {
     }
     let rendered = content(rendered, of: rule, for: token.ownerID, token.installationID)
     if let problem = rendered.problem { return close(entry, .suppressed, problem) }
-    guard let context = context(entry.event), let state = rendered.state else {
+    guard let context = context(entry.event, for: token.ownerID, in: entry.app),
+      let state = rendered.state
+    else {
       return close(entry, .suppressed, .rideNotFound)
     }
     do {
