@@ -38,7 +38,7 @@ import Testing
 
   @Test func `every recipe is a valid rule`() throws {
     let blocks = try Self.blocks()
-    #expect(blocks.count > 30)
+    #expect(blocks.count > 25)
     try ScratchFolder.with { directory in
       try Self.write(to: directory)
       switch RuleDirectory.load(directory) {

@@ -16,6 +16,14 @@ enum RuleGrammar {
 
       """
     ],
+    "attributes": [
+      "",
+      """
+      attributes: { eta: time, at: time, free_wait: number, fare: number, currency: text, paid: flag,
+        plate: text, product: [van, taxi], stops: [{ name: text, at: time }], driver: { name: text } }
+
+      """,
+    ],
     "defaults": [
       "", "defaults: { locale: en }\n",
       "defaults: { locale: ar, time-zone: $zone, quiet: $quiet }\n",
@@ -110,6 +118,8 @@ enum RuleGrammar {
       "phone.contact == null || now - phone.contact > duration('5m')",
       "phone.locale.startsWith('de')", "ride.attributes.stops.exists(s, s.name == 'A')",
       "now.getHours(ride.time_zone) >= 22", "event.name == 'told' && has(event.data.a)",
+      "has(me.pin) && me.pin == '4711'",
+      "has(ride.entered.driver_arrived) && now - ride.entered.driver_arrived > duration('2m')",
     ],
   ]
 
@@ -135,6 +145,7 @@ enum RuleGrammar {
       "{{ride.attributes.fare | currency: ride.attributes.currency}}",
       "{{ride.attributes.fare | plural: 'one=# km|other=# km'}}", "{{event.at | epoch}}",
       "{{event.name | select: 'told=Told|other=Moved'}}", "{{event.data.text | upper}}",
+      "{{me.pin | default: ''}}", "{{ride.entered.driver_arrived | time}}",
     ],
     "data": ["", "\n    data: { a: \"$text\", b: [1, 2.5, null, { c: \"$text\" }] }"],
   ]
@@ -166,6 +177,7 @@ enum RuleGrammar {
       "{ value: { en: x, ar: \"{{ride.id}}\" }, type: string }",
       "{ value: { value: $field }, type: object }",
       "{ value: \"{{ride.attributes.fare}}\", type: double }",
+      "\"{{me.pin | default: ''}}\"",
     ],
     "element": ["{ name: string }", "{ name: string, at: { type: int, optional: true } }"],
     "start": ["", "\n      start: driver_assigned", "\n      start: [driver_assigned, told]"],

@@ -39,7 +39,7 @@ struct RuleWriter {
 
   mutating func files() -> [RuleBytes.File] {
     var text = write("service")
-    text += write("defaults") + "rules:" + write("rules") + "\n"
+    text += write("attributes") + write("defaults") + "rules:" + write("rules") + "\n"
     let files = [("f.yaml", Array(text.utf8))]
     guard chance.percent(25) else { return files }
     return files + [("g.yaml", Array(("rules:" + write("rules") + "\n").utf8))]
