@@ -40,18 +40,21 @@ import TestSupport
     return ClaimedSettlement(claim: claim, settlement: settlement)
   }
 
-  private static func permit(_ number: Int, _ owner: OwnerID = "c", _ topic: Topic = "t") -> Permit
-  {
+  private static func permit(
+    _ number: Int, _ owner: OwnerID = "c", _ pushes: CountedPushes = .topic("t"),
+    ride: RideID = "r1"
+  ) -> Permit {
     Permit(
-      id: PushID(of: "\(number)", owner.text, topic.text), app: .customer, owner: owner,
-      topic: topic, window: .seconds(3600))
+      id: PushID(of: "\(number)", owner.text, pushes.kind, pushes.name, ride.text), app: .customer,
+      owner: owner, pushes: pushes, ride: ride, window: .seconds(3600))
   }
 
   private static func request(
-    _ permit: Permit, _ count: Int = 3, at second: Int64 = 0
+    _ permit: Permit, _ count: Int = 3, per period: PushCap.Period = .time(.seconds(3600)),
+    at second: Int64 = 0
   ) -> PermitRequest {
     PermitRequest(
-      permit: permit, cap: PushCap(count: count, per: .seconds(3600)),
+      permit: permit, cap: PushCap(count: count, per: period),
       // Beyond all that the test takes.
       validUntil: Timestamp(epochSeconds: 4_000_000_000),
       occurredAt: Timestamp(epochSeconds: second))
@@ -91,7 +94,7 @@ import TestSupport
           var refused = 0
           for ride in (1...rides) where ride % sessions == worker {
             // Two owners and topics in each batch, in both orders.
-            let permits = [Self.permit(ride, "c"), Self.permit(ride, "e", "u")]
+            let permits = [Self.permit(ride, "c"), Self.permit(ride, "e", .rule("u"))]
             let requests = permits.map { Self.request($0) }
             let result = try await grant(
               ride, ride % 2 == 0 ? requests : requests.reversed(), over: session)
@@ -172,18 +175,49 @@ import TestSupport
     await other.close()
   }
 
+  @Test func `a preview reads what rules and rides have used`() async throws {
+    try await hold(2)
+    let used = [
+      Self.permit(0), Self.permit(1, "c", .rule("r"), ride: "r2"), Self.permit(2, "c", .rule("r")),
+    ]
+    try await settle([
+      Self.claimed(
+        1,
+        outcomes: [used[0], used[2]].map { PermitOutcome(permit: $0, isSent: true, isDone: true) }),
+      Self.claimed(2, outcomes: [PermitOutcome(permit: used[1], isSent: true, isDone: true)]),
+    ])
+    var alert = Alert()
+    alert.title = LocalizedText(TextTemplate(literal: "x"))
+    var rule = Rule(
+      name: "r", app: .customer, when: .on(["e"]), what: .alert(alert),
+      expires: .after(.seconds(60)), source: "a.yaml:1")
+    rule.limits.cap = PushCap(count: 1, per: .ride)
+    let rules = RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [rule])
+    var book = try await PermitRead.all.book(for: rules, session)
+    #expect(Set(book.granted.map(\.id)) == Set(used.map(\.id)))
+    #expect(Set(book.granted.map(\.ride)) == ["r1", "r2"])
+    let next = ["r2", "r3"].map { ride in
+      Self.request(Self.permit(9, "c", .rule("r"), ride: RideID(ride)), 1, per: .ride)
+    }
+    #expect(book.refuse(next, at: Timestamp(epochSeconds: 1_800_000_000)) == [next[0].permit.id])
+  }
+
   /// The rule of `PermitBook`, which the preview uses, and that of the function are one.
   @Test(arguments: [TestSeed.value(1)])
   func `SQL and the preview's book agree`(seed: UInt64) async throws {
     try await hold(5)
     var numbers = SeededGenerator(seed: seed)
     var book = PermitBook()
-    for step in 0..<200 {
+    for step in 0..<400 {
+      let ride = Int.random(in: 1...5, using: &numbers)
       var requests: [PermitRequest] = []
       var outcomes: [PermitOutcome] = []
       for _ in 0..<Int.random(in: 1...3, using: &numbers) {
         let owner: OwnerID = ["c", "é\"\\"].randomElement(using: &numbers) ?? "c"
-        let permit = Self.permit(Int.random(in: 0..<12, using: &numbers), owner)
+        // A rule and a topic of one name have counts of their own.
+        let pushes: CountedPushes = Bool.random(using: &numbers) ? .topic("t") : .rule("t")
+        let permit = Self.permit(
+          Int.random(in: 0..<6, using: &numbers), owner, pushes, ride: "r\(ride)")
         if requests.contains(where: { $0.permit == permit })
           || outcomes.contains(where: { $0.permit == permit })
         {
@@ -191,7 +225,9 @@ import TestSupport
         }
         if Bool.random(using: &numbers) {
           let count = Int.random(in: 1...4, using: &numbers)
-          requests.append(Self.request(permit, count, at: Int64(requests.count)))
+          let period = Bool.random(using: &numbers) ? .ride : PushCap.Period.time(.seconds(3600))
+          requests.append(
+            Self.request(permit, count, per: period, at: Int64(requests.count)))
         } else {
           outcomes.append(
             PermitOutcome(
@@ -200,7 +236,6 @@ import TestSupport
         }
       }
       let now = Timestamp(epochSeconds: 1_800_000_000 + Int64(step))
-      let ride = Int.random(in: 1...5, using: &numbers)
       let refused = book.refuse(requests, at: now)
       #expect(try await grant(ride, requests).refused == refused, "step \(step) seed \(seed)")
       book.settle(outcomes, at: now)

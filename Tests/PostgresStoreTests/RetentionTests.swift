@@ -39,8 +39,10 @@ import Testing
       ('customer', 'gone', 't', false, now() - interval '269 days'),
       ('customer', 'young', 't', false, now() - interval '271 days');
     insert into ridepulse.permits values
-      (gen_random_uuid(), 'customer', 'old', 't', true, now(), now() - interval '1 s'),
-      (gen_random_uuid(), 'customer', 'young', 't', true, now(), now() + interval '1 h');
+      (gen_random_uuid(), 'customer', 'old', 't', true, now(), now() - interval '1 s',
+        'topic', 'r'),
+      (gen_random_uuid(), 'customer', 'young', 't', true, now(), now() + interval '1 h',
+        'topic', 'r');
     insert into ridepulse.devices
       (app, owner_id, token, registered_at, disabled_at, disabled_reason) values
       ('customer', 'old', '01', now() - interval '271 days', null, null),

@@ -67,7 +67,7 @@ import TestSupport
         ridepulse.set_preference('customer', '\(Self.person)', 'news', false),
         ridepulse.set_preference('customer', 'other', 'news', false);
       insert into ridepulse.permits
-      select gen_random_uuid(), 'customer', o, 't', true, now(), now() + interval '1 h'
+      select gen_random_uuid(), 'customer', o, 't', true, now(), now() + interval '1 h', 'topic', 'r'
       from unnest(array['\(Self.person)', 'other']) o
       """)
   }

@@ -77,6 +77,7 @@ enum KeyDocs {
     case .badge: "whole number, or one placeholder"
     case .duration(_, let limit):
       limit.map { "duration, at most \($0.longest.rideText)" } ?? "duration"
+    case .periodOrRide(let limit): "duration, at most \(limit.longest.rideText), or `ride`"
     case .delay: "duration, or `0s`"
     case .times: "time, or list of times"
     case .expiry: "duration or `never-store`"

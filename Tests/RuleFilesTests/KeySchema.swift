@@ -118,6 +118,7 @@ enum KeySchema {
     case .badge:
       ["anyOf": [["type": "integer", "minimum": 0], pattern(#"^\{\{.*\}\}$"#)]]
     case .duration: duration
+    case .periodOrRide: ["anyOf": [duration, ["const": "ride"]]]
     case .delay: ["anyOf": [duration, ["const": "0s"]]]
     case .times: ["anyOf": [time, list(of: time, ["minItems": 1, "uniqueItems": true])]]
     case .expiry: ["anyOf": [duration, ["const": "never-store"]]]

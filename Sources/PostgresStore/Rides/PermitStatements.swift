@@ -3,13 +3,13 @@ import RideCore
 
 /// The statements about permits: what `at-most` counts over all rides.
 enum PermitStatements {
-  /// $1 the requests of a batch, as `ridepulse.grant_permits` takes them.
+  /// $1 the requests of a batch, as `ridepulse.request_permits` takes them.
   private static let grant = Statement(
-    name: "grant_permits",
-    sql: "select ride_id, refused::text from ridepulse.grant_permits($1::jsonb)")
-  /// $1 the outcomes of a batch, as `ridepulse.settle_permits` takes them.
+    name: "request_permits",
+    sql: "select ride_id, refused::text from ridepulse.request_permits($1::jsonb)")
+  /// $1 the outcomes of a batch, as `ridepulse.report_permits` takes them.
   private static let settle = Statement(
-    name: "settle_permits", sql: "select ridepulse.settle_permits($1::jsonb)")
+    name: "report_permits", sql: "select ridepulse.report_permits($1::jsonb)")
 
   /// Returns the calls that grant permits, in a transaction of their own.
   static func granting(_ rides: [ClaimedRequests]) -> [Call] {
@@ -60,10 +60,17 @@ enum PermitStatements {
       request.permit, of: ride,
       [
         "count": .integer(Int64(request.cap.count)),
-        "per": .integer(request.cap.period.microseconds),
+        "per": per(request.cap.period),
         "valid_until": .integer(request.validUntil.microseconds),
         "occurred_at": .integer(request.occurredAt.microseconds),
       ])
+  }
+
+  private static func per(_ period: PushCap.Period) -> JSONValue {
+    switch period {
+    case .time(let time): .integer(time.microseconds)
+    case .ride: .null
+    }
   }
 
   private static func json(_ outcome: PermitOutcome, of ride: RideID) -> JSONValue {
@@ -77,7 +84,8 @@ enum PermitStatements {
     let members: [String: JSONValue] = [
       "ride_id": .string(ride.text), "id": .string(permit.id.description),
       "app": .string(permit.app.rawValue), "owner_id": .string(permit.owner.text),
-      "topic": .string(permit.topic.text), "window": .integer(permit.window.microseconds),
+      "kind": .string(permit.pushes.kind), "name": .string(permit.pushes.name),
+      "window": .integer(permit.window.microseconds),
     ]
     return .object(members.merging(further) { own, _ in own })
   }
@@ -88,7 +96,9 @@ struct PermitRead: Sendable {
   let id: ResultColumn<String>
   let app: ResultColumn<String>
   let owner: ResultColumn<String>
-  let topic: ResultColumn<String>
+  let kind: ResultColumn<String>
+  let name: ResultColumn<String>
+  let ride: ResultColumn<String>
   let countsAt: ResultColumn<Timestamp>
   /// $1 how long pushes count, in microseconds.
   let sent: Statement
@@ -100,7 +110,9 @@ struct PermitRead: Sendable {
     id = list.text("p.id::text")
     app = list.text("p.app")
     owner = list.text("p.owner_id")
-    topic = list.text("p.topic")
+    kind = list.text("p.kind")
+    name = list.text("p.name")
+    ride = list.text("p.ride_id")
     countsAt = list.time("p.counts_at")
     sent = Statement(
       name: "sent_permits",
@@ -125,11 +137,13 @@ struct PermitRead: Sendable {
 
   private func permit(_ rows: QueryResult, _ row: Int) -> Permit? {
     guard let id = rows[row, id].flatMap({ PushID($0) }), let app = rows[row, app],
-      let owner = rows[row, owner], let topic = rows[row, topic]
+      let owner = rows[row, owner], let kind = rows[row, kind], let name = rows[row, name],
+      let pushes = CountedPushes(kind: kind, name: name), let ride = rows[row, ride]
     else { return nil }
     // Only a new row needs the window: a row that is there knows how long it counts.
     return Permit(
-      id: id, app: App(rawValue: app), owner: OwnerID(owner), topic: Topic(topic), window: .zero)
+      id: id, app: App(rawValue: app), owner: OwnerID(owner), pushes: pushes, ride: RideID(ride),
+      window: .zero)
   }
 }
 

@@ -79,7 +79,7 @@ enum Grants {
     .function("contact", .app),
     .function("seen", .app),
     .function("set_preference", .app),
-    .function("grant_permits", .engine), .function("settle_permits", .engine),
+    .function("request_permits", .engine), .function("report_permits", .engine),
     .function("deliveries_cursor", .app, .engine, .reader, loss: .httpCalls),
     .function("deliveries_after", .app, .engine, .reader, loss: .httpCalls),
     .function("report_channel", .engine),

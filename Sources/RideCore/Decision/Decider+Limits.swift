@@ -49,7 +49,7 @@ extension Decider {
       let standing = decision.view.permits[permit.id]
       if let cap = rule.limits?.cap {
         if standing == .refused {
-          return block(entry, .overCap(cap, of: permit.topic))
+          return block(entry, .overCap(cap, of: permit.pushes))
         }
         let isKnown =
           standing != nil || decision.permitRequests.contains { $0.permit.id == permit.id }
@@ -65,13 +65,15 @@ extension Decider {
     decision.pushes.append(push)
   }
 
-  /// Returns the permit that counts a push; nil if no rule counts its topic.
+  /// Returns the permit that counts a push; nil if no rule counts it.
   func permit(for entry: LedgerEntry, by rule: CompiledRule) -> Permit? {
-    guard let topic = rule.limits?.topic,
-      let window = configuration.rules.window(of: topic, for: entry.app),
+    guard let pushes = rule.limits.map({ CountedPushes($0, of: rule.name) }),
+      let window = configuration.rules.window(of: pushes, for: entry.app),
       let owner = entry.owner, let id = entry.permitID(of: decision.view.rideID)
     else { return nil }
-    return Permit(id: id, app: entry.app, owner: owner, topic: topic, window: window)
+    return Permit(
+      id: id, app: entry.app, owner: owner, pushes: pushes, ride: decision.view.rideID,
+      window: window)
   }
 }
 
@@ -84,9 +86,19 @@ extension LedgerReason {
     LedgerReason(.optedOut, "the owner has turned \(topic) off")
   }
 
-  static func overCap(_ cap: PushCap, of topic: Topic) -> LedgerReason {
+  static func overCap(_ cap: PushCap, of counted: CountedPushes) -> LedgerReason {
     let pushes = cap.count == 1 ? "1 push" : "\(cap.count) pushes"
-    return LedgerReason(.overCap, "\(pushes) of \(topic) within \(cap.period.rideText)")
+    let source =
+      switch counted {
+      case .topic(let topic): "\(topic)"
+      case .rule: "this rule"
+      }
+    let period =
+      switch cap.period {
+      case .time(let time): "within \(time.rideText)"
+      case .ride: "in this ride"
+      }
+    return LedgerReason(.overCap, "\(pushes) of \(source) \(period)")
   }
 }
 

@@ -3,34 +3,39 @@ package import Base
 /// The right to send one firing of a rule to one owner, where `at-most` counts.
 ///
 /// A decision can't count what other rides send. It assumes that its permits are granted; before the
-/// pushes are sent, the store grants or refuses the permits of a batch under a lock of owner and topic,
-/// and a ride with a refusal is decided again. All nodes derive the same ID, so that no firing gets
+/// pushes are sent, the store grants or refuses the permits of a batch under a lock of owner and topic
+/// or rule, and a ride with a refusal is decided again. All nodes derive the same ID, so that no firing gets
 /// two permits.
 package struct Permit: Hashable, Sendable {
   package enum Standing: Hashable, Sendable {
     case granted
-    /// The owner had as many pushes of the topic as the rule allows.
+    /// The owner had as many pushes of the topic, or of the rule, as the rule allows.
     case refused
   }
 
   package var id: PushID
   package var app: App
   package var owner: OwnerID
-  package var topic: Topic
-  /// How long what was sent counts: the longest period of the topic's rules.
+  /// What it counts as.
+  package var pushes: CountedPushes
+  package var ride: RideID
+  /// How long what was sent counts: the longest period of the rules that count it.
   package var window: Duration
 
-  package init(id: PushID, app: App, owner: OwnerID, topic: Topic, window: Duration) {
+  package init(
+    id: PushID, app: App, owner: OwnerID, pushes: CountedPushes, ride: RideID, window: Duration
+  ) {
     self.id = id
     self.app = app
     self.owner = owner
-    self.topic = topic
+    self.pushes = pushes
+    self.ride = ride
     self.window = window
   }
 }
 
 extension LedgerEntry {
-  /// The permit that a push of a ride needs where its topic is counted: all phones of its owner
+  /// The permit that a push of a ride needs if it is counted: all phones of its owner
   /// share it. Nil for a push that names no owner.
   package func permitID(of ride: RideID) -> PushID? {
     owner.map { owner in
@@ -86,19 +91,19 @@ extension RideView {
   }
 }
 
-/// The permits of owners and topics: the rule by which a store grants them.
+/// The permits of owners by topic or rule: the rule by which a store grants them.
 ///
-/// `ridepulse.grant_permits` has the same rule in SQL; the preview and tests use this one.
+/// `ridepulse.request_permits` has the same rule in SQL; the preview and tests use this one.
 package struct PermitBook: Sendable {
   private struct Account: Hashable, Sendable {
     var app: App
     var owner: OwnerID
-    var topic: Topic
+    var pushes: CountedPushes
 
     init(_ permit: Permit) {
       app = permit.app
       owner = permit.owner
-      topic = permit.topic
+      pushes = permit.pushes
     }
   }
 
@@ -157,9 +162,12 @@ package struct PermitBook: Sendable {
     for id in accounts[Account(permit)] ?? [] {
       if let old = entries[id], old.at <= now - permit.window { remove(old.permit) }
     }
-    let since = now - request.cap.period
     let used = (accounts[Account(permit)] ?? []).count { id in
-      entries[id].map { $0.at > since } ?? false
+      guard let entry = entries[id] else { return false }
+      switch request.cap.period {
+      case .time(let time): return entry.at > now - time
+      case .ride: return entry.permit.ride == permit.ride
+      }
     }
     if used >= request.cap.count { return false }
     set(Entry(permit: permit, at: request.validUntil))

@@ -8,23 +8,12 @@ package struct RuleLimits: Hashable, Sendable {
   package var sample: OwnerSample?
   /// `quiet`, of the rule or of `defaults`.
   package var quiet: QuietHours?
-  /// `at-most`: how many pushes of its topic an owner receives within a time.
+  /// `at-most`: how many of its pushes, or of those of its topic, an owner receives.
   package var cap: PushCap?
 
   package init() {}
 
   package var isEmpty: Bool { topic == nil && sample == nil && quiet == nil && cap == nil }
-}
-
-/// `at-most`: no more than `count` pushes of a topic to one owner within `period`.
-package struct PushCap: Hashable, Sendable {
-  package var count: Int
-  package var period: Duration
-
-  package init(count: Int, per period: Duration) {
-    self.count = count
-    self.period = period
-  }
 }
 
 /// What `defaults` states for the rules of all files.

@@ -28,12 +28,12 @@ package struct RuleSet: Sendable {
   /// Every event that a rule may name: one for each state, `ride_updated`, and the declared ones.
   package let knownEvents: Set<String>
 
-  /// The longest period of `at-most` of each counted topic.
-  private let permitWindows: [CountedTopic: Duration]
+  /// How long the pushes of each app that some `at-most` counts are counted.
+  private let permitWindows: [Counted: Duration]
 
-  private struct CountedTopic: Hashable {
+  private struct Counted: Hashable {
     var app: App
-    var topic: Topic
+    var pushes: CountedPushes
   }
 
   private let rulesByEvent: [String: [CompiledRule]]
@@ -71,10 +71,10 @@ package struct RuleSet: Sendable {
     self.cards = cards
     self.timed = TimedRules(timed)
     permitWindows = rules.reduce(into: [:]) { windows, rule in
-      guard let topic = rule.limits.topic, let cap = rule.limits.cap else { return }
+      guard let cap = rule.limits.cap else { return }
       for app in rule.apps {
-        let counted = CountedTopic(app: app, topic: topic)
-        windows[counted] = max(windows[counted] ?? .zero, cap.period)
+        let counted = Counted(app: app, pushes: CountedPushes(rule.limits, of: rule.name))
+        windows[counted] = max(windows[counted] ?? .zero, cap.period.window)
       }
     }
     rulesByEvent = byEvent
@@ -181,9 +181,9 @@ package struct RuleSet: Sendable {
   /// Whether any card can be turned off.
   package var cardsHaveTopics: Bool { cards.contains { $0.rule.limits?.topic != nil } }
 
-  /// Returns how long pushes of an app's topic are counted; nil if no rule counts them.
-  package func window(of topic: Topic, for app: App) -> Duration? {
-    permitWindows.isEmpty ? nil : permitWindows[CountedTopic(app: app, topic: topic)]
+  /// Returns how long such pushes of an app are counted; nil if no rule counts them.
+  package func window(of pushes: CountedPushes, for app: App) -> Duration? {
+    permitWindows.isEmpty ? nil : permitWindows[Counted(app: app, pushes: pushes)]
   }
 
   /// The events on which a card is started.

@@ -83,6 +83,8 @@ indirect enum ValueForm: Sendable {
   /// A number, or one placeholder.
   case badge
   case duration(such: String, limit: (longest: Duration, why: String)? = nil)
+  /// A duration, or `ride`.
+  case periodOrRide(limit: (longest: Duration, why: String))
   /// A duration, or `0s`.
   case delay(such: String)
   case expiry

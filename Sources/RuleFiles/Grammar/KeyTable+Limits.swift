@@ -54,9 +54,8 @@ extension KeyTable {
         Key("count", .integer(1...1000), "How many pushes.", required: both),
         Key(
           "per",
-          .duration(
-            such: "10m or 1h", limit: (.seconds(7 * 86_400), "pushes are counted for a week")),
-          "Within how long, at any time.", required: both),
+          .periodOrRide(limit: (.seconds(7 * 86_400), "pushes are counted for a week")),
+          "Within how long, at any time, over all rides; or within the `ride`.", required: both),
       ])
   }()
 
@@ -74,8 +73,8 @@ extension KeyTable {
         "quiet", .offOrMapping(quiet), "Hours of the day without its pushes; `off` for none.",
         nextTo: pushes, otherwise: notInCards),
       Key(
-        "at-most", .mapping(cap), "How many pushes of its `topic` an owner gets within a time.",
-        partner: ("topic", "what is counted, together with other rules of the topic"),
+        "at-most", .mapping(cap), "How many pushes of its `topic` an owner gets within a time or a ride; without a topic, of its "
+          + "own.",
         nextTo: pushes, otherwise: notInCards),
     ]
   }()

@@ -23,10 +23,7 @@ struct LimitsDecoder {
     }
     limits.topic = value("topic") { decode.word($0).map { Topic($0.text) } }
     limits.sample = value("sample", sample)
-    limits.cap = value("at-most") { field in
-      let cap = cap(field)
-      return fields.partner(of: field) == nil ? nil : cap
-    }
+    limits.cap = value("at-most", cap)
     if fields["quiet"] != nil {
       limits.quiet = value("quiet", quiet)?.hours
     } else if let what {
@@ -64,9 +61,16 @@ struct LimitsDecoder {
       return nil
     }
     let count = fields.required("count").flatMap(decode.integer)
-    let period = fields.required("per").flatMap(decode.duration)
+    let period = fields.required("per").flatMap(self.period)
     guard let count, let period else { return nil }
     return PushCap(count: count, per: period)
+  }
+
+  private func period(_ field: Field) -> PushCap.Period? {
+    guard case .periodOrRide(let limit) = field.key.form else { return nil }
+    if field.node.string == "ride" { return .ride }
+    return decode.time(field.node, for: field.name, such: "10m or 1h, or ride", limit: limit)
+      .map { .time($0) }
   }
 
   /// Decodes `off`, which has no hours, or quiet hours.

@@ -98,7 +98,7 @@ import TestSupport
     #expect(decision.pushes.count == 2 && decision.permitRequests.count == 1)
     let request = try #require(decision.permitRequests.first)
     #expect(request.cap == PushCap(count: 1, per: .seconds(600)))
-    #expect(request.permit.owner == "c" && request.permit.topic == "news")
+    #expect(request.permit.owner == "c" && request.permit.pushes == .topic("news"))
     #expect(request.validUntil == Sample.now + .seconds(300))
     let isAgain = view.answer([request], [])
     #expect(!isAgain)
@@ -143,6 +143,55 @@ import TestSupport
       store.handle(&view, by: book, at: &now)
     }
     #expect(store.sent.map(\.entry.rule) == ["free", "three", "three"])
+  }
+
+  @Test func `a rule without a topic counts its own pushes`() {
+    var (one, other, topical) = (Self.rule(1), Self.rule(1, "other"), Self.rule(nil, "topical"))
+    one.limits.topic = nil
+    other.limits.topic = nil
+    // A topic with the name of the rule is another count.
+    topical.limits.topic = "capped"
+    let book = Sample.book([topical, one, other])
+    var store = Store()
+    var now = Sample.now
+    for number in 0..<2 {
+      var view = Self.view(number, at: now)
+      store.handle(&view, by: book, at: &now)
+    }
+    #expect(store.sent.map(\.entry.rule) == ["topical", "capped", "other", "topical"])
+    #expect(store.reasons.filter { $0 == "suppressed: 1 push of this rule within 10m" }.count == 2)
+  }
+
+  @Test(arguments: [
+    (nil, "this rule", ["capped", "free", "free", "capped", "free", "free"]),
+    ("news", "news", ["free", "capped", "free", "free", "capped", "free"]),
+  ] as [(Topic?, String, [String])])
+  func `a cap per ride counts within each ride, however long it lasts`(
+    topic: Topic?, source: String, expected: [String]
+  ) {
+    var (capped, free) = (Self.rule(2), Self.rule(nil, "free", on: "eta_changed"))
+    capped.limits.cap = PushCap(count: 2, per: .ride)
+    capped.limits.topic = topic
+    free.limits.topic = "news"
+    if topic == nil { capped.limits.cap?.count = 1 }
+    let book = Sample.book([capped, free])
+    var store = Store()
+    var now = Sample.now
+    for number in 0..<2 {
+      let names =
+        topic == nil
+        ? ["driver_arrived", "eta_changed", "eta_changed"]
+        : ["eta_changed", "driver_arrived", "eta_changed"]
+      var view = Self.view(number, at: now, names: names)
+      store.handle(&view, by: book, at: &now)
+      now = now + .seconds(30 * 86_400)
+      view.events = [RideEvent(id: 90 + Int64(number), name: "driver_arrived", at: now)]
+      store.handle(&view, by: book, at: &now)
+    }
+    #expect(store.sent.map(\.entry.rule) == expected)
+    let pushes = topic == nil ? "1 push" : "2 pushes"
+    let suppressed = store.reasons.filter { $0.hasPrefix("suppressed") }
+    #expect(suppressed == Array(repeating: "suppressed: \(pushes) of \(source) in this ride", count: 2))
   }
 
   @Test func `what APNs refuses does not count`() {

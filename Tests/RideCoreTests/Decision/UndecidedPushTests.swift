@@ -62,7 +62,8 @@ import Testing
     // The topic has had its one push.
     stage.book.add(
       Permit(
-        id: PushID(of: "other"), app: .customer, owner: "c", topic: "t", window: .seconds(600)),
+        id: PushID(of: "other"), app: .customer, owner: "c", pushes: .topic("t"), ride: "r2",
+        window: .seconds(600)),
       sentAt: Sample.now)
     stage.view.events = [RideEvent(id: 2, name: "driver_arrived", at: Sample.now)]
     stage.decide(at: 0.1)

@@ -1,0 +1,144 @@
+-- What `at-most` counts: the pushes of a topic, or of a rule that has none; within a time or a ride.
+-- Contract: docs/rules.md; reasons: docs/decisions/0060-limits-per-person.md and 0093.
+
+alter table ridepulse.permits rename column topic to name;
+alter table ridepulse.permits
+  add column kind text not null default 'topic' check (kind in ('topic', 'rule')),
+  add column ride_id text not null default '';
+alter table ridepulse.permits alter column kind drop default, alter column ride_id drop default;
+
+comment on column ridepulse.permits.kind is 'What is counted: topic, or rule.';
+comment on column ridepulse.permits.name is 'The name of the topic, or of the rule.';
+comment on column ridepulse.permits.ride_id is
+  'The ride that it is about, for what is counted within a ride; empty if an older version wrote it.';
+
+drop index ridepulse.permits_by_owner;
+create index permits_by_counted on ridepulse.permits (app, owner_id, kind, name, counts_at);
+
+drop function ridepulse.grant_permits(jsonb);
+drop function ridepulse.settle_permits(jsonb);
+drop function ridepulse.lock_permits(jsonb);
+
+-- Locks what is counted in the order of the locks' numbers, so that two batches can't deadlock, and
+-- counts after that: a statement sees what was committed before it began.
+create function ridepulse.lock_counted(permits jsonb) returns void
+language sql security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  select pg_advisory_xact_lock(k.number) from (
+    select distinct hashtextextended(
+      jsonb_build_array('ridepulse permits', p.app, p.owner_id, p.kind, p.name)::text, 0) as number
+    from jsonb_to_recordset(permits) as p (app text, owner_id text, kind text, name text)
+    order by 1) k;
+end;
+
+comment on function ridepulse.lock_counted(jsonb) is
+  'Locks the owners and the topics or rules of permits until the end of the transaction.';
+
+create function ridepulse.request_permits(requests jsonb)
+returns table (ride_id text, refused uuid)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  request record;
+  used bigint;
+begin
+  -- The next holder of a lost ride asks for the same permits: nothing is granted twice.
+  return query
+    select r.ride_id, null::uuid
+    from jsonb_to_recordset(requests -> 'rides') as r (ride_id text, fence bigint, node uuid)
+    where not exists (
+      select from ridepulse.agenda a
+      where a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node);
+  perform ridepulse.lock_counted(requests -> 'permits');
+  for request in
+    select q.* from jsonb_to_recordset(requests -> 'permits') as q (
+      ride_id text, id uuid, app text, owner_id text, kind text, name text, count bigint,
+      per bigint, valid_until bigint, "window" bigint, occurred_at bigint)
+    join jsonb_to_recordset(requests -> 'rides') as r (ride_id text, fence bigint, node uuid)
+      on r.ride_id = q.ride_id
+    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
+    order by q.occurred_at, q.id
+  loop
+    update ridepulse.permits p set counts_at = greatest(p.counts_at,
+      timestamptz 'epoch' + request.valid_until * interval '1 microsecond')
+    where p.id = request.id;
+    continue when found;
+    -- Without per, what is counted is what the ride had.
+    select count(*) into used from ridepulse.permits p
+    where p.app = request.app and p.owner_id = request.owner_id and p.kind = request.kind
+      and p.name = request.name
+      and case when request.per is null then p.ride_id = request.ride_id
+          else p.counts_at > clock_timestamp() - request.per * interval '1 microsecond' end;
+    if used >= request.count then
+      ride_id := request.ride_id;
+      refused := request.id;
+      return next;
+    else
+      insert into ridepulse.permits
+        (id, app, owner_id, kind, name, ride_id, counts_at, keep_until)
+      values (request.id, request.app, request.owner_id, request.kind, request.name,
+        request.ride_id, timestamptz 'epoch' + request.valid_until * interval '1 microsecond',
+        timestamptz 'epoch'
+          + (request.valid_until + request."window") * interval '1 microsecond');
+    end if;
+  end loop;
+end
+$$;
+
+comment on function ridepulse.request_permits(jsonb) is
+  'Grants permits to claimed rides before they send, the oldest firings first. requests: rides with '
+  'their claims, and permits; per is null for what is counted within the ride. Returns a row for '
+  'each permit that is refused, and one without a permit for each ride that is no longer held under '
+  'its claim.';
+
+create function ridepulse.report_permits(changes jsonb) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  held text[];
+  outcome record;
+begin
+  held := array(
+    select a.ride_id from jsonb_to_recordset(changes -> 'rides')
+      as r (ride_id text, fence bigint, node uuid)
+    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
+    order by a.ride_id for update of a skip locked);
+  -- The settlement that follows may find the lock of a skipped ride released. It would write what
+  -- was sent without its permit, so that one push too many could follow.
+  if exists (
+    select from jsonb_to_recordset(changes -> 'rides') as r (ride_id text, fence bigint, node uuid)
+    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
+    where a.ride_id <> all (held))
+  then
+    raise exception 'agenda rows of ridepulse.report_permits are locked'
+      using errcode = 'lock_not_available', hint = 'Repeat the settlement.';
+  end if;
+  perform ridepulse.lock_counted(changes -> 'permits');
+  for outcome in
+    select * from jsonb_to_recordset(changes -> 'permits') as o (
+      ride_id text, id uuid, app text, owner_id text, kind text, name text, sent boolean,
+      done boolean, "window" bigint)
+  loop
+    if outcome.sent and outcome.ride_id = any (held) then
+      insert into ridepulse.permits as p
+        (id, app, owner_id, kind, name, ride_id, is_sent, counts_at, keep_until)
+      values (outcome.id, outcome.app, outcome.owner_id, outcome.kind, outcome.name,
+        outcome.ride_id, true, clock_timestamp(),
+        clock_timestamp() + outcome."window" * interval '1 microsecond')
+      on conflict (id) do update set is_sent = true;
+    elsif outcome.sent then
+      -- Adds no row: the person may have been erased meanwhile.
+      update ridepulse.permits p set is_sent = true where p.id = outcome.id;
+    end if;
+    -- Of a ride that has passed to another node, that node may still be sending.
+    continue when not outcome.done or outcome.ride_id <> all (held);
+    update ridepulse.permits p set counts_at = clock_timestamp()
+    where p.id = outcome.id and p.is_sent;
+    delete from ridepulse.permits p where p.id = outcome.id and not p.is_sent;
+  end loop;
+end
+$$;
+
+comment on function ridepulse.report_permits(jsonb) is
+  'Records the outcomes of permits; called in the transaction of a settlement, before it. changes: '
+  'rides with their claims, and permits. Only of rides that are held under their claim, permits '
+  'are released; what was sent counts anyway. Errors: 55P03 if another session has locked the '
+  'agenda row of a ride that is held.';
