@@ -66,7 +66,7 @@ import Testing
     for event in ruleSet.events { #expect(!ruleSet.rules(on: event).isEmpty, "\(event)") }
   }
 
-  @Test(arguments: ["en-GB", "de", "fr", "pt-BR", "ar", nil], ["full", "bare"])
+  @Test(arguments: ["en-GB", "de", "fr", "es", "pt-BR", "pt-PT", "ar", nil], ["full", "bare"])
   func everyRuleCanBeSent(locale: String?, ride kind: String) throws {
     for rule in ruleSet.rules {
       let compiled = CompiledRule(rule)
@@ -93,7 +93,7 @@ import Testing
     if isFull {
       ride.timeZone = "Europe/Berlin"
       ride.attributes = """
-        {"driver_name": "Ada", "plate": "B-RP 1", "vehicle": "Blue Corsa", "fare": "12.40 €",
+        {"driver_name": "Ada", "plate": "B-RP 1", "vehicle": "Blue Corsa", "fare": 12.4, "currency": "EUR",
          "pickup_address": "Gate B", "eta_epoch": 1795248300, "pin": "4711"}
         """
     }
@@ -127,11 +127,11 @@ import Testing
       in: scope(of: "driver_arrived", isFull: true), locale: "de")
     let payload = try #require(JSONValue(json: german))
     #expect(
-      payload.value(at: ["aps", "alert", "body"]) == .string("Ada wartet, B-RP 1"))
+      payload.value(at: ["aps", "alert", "body"]) == .string("Blue Corsa, B-RP 1"))
     let bare = try rule.payload.render(in: scope(of: "driver_arrived", isFull: false), locale: nil)
     #expect(
       JSONValue(json: bare)?.value(at: ["aps", "alert", "body"])
-        == .string("Your driver is waiting, plate in the app"))
+        == .string("Details in the app"))
   }
 
   @Test func anOfferIsNeverStored() throws {

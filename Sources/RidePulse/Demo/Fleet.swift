@@ -123,7 +123,7 @@ struct Fleet {
     let names = ["Ana", "Bilal", "Chiara", "Deniz", "Emre", "Fatou", "Goran", "Hana"]
     return """
       {"driver_name": "\(names[number % names.count])", "plate": "B-RP \(1000 + number)", \
-      "pickup_address": "\(number) Canal Street", "fare": "€\(9 + number % 20).50"}
+      "pickup_address": "\(number) Canal Street", "fare": \(9 + number % 20).5, "currency": "EUR"}
       """
   }
 }

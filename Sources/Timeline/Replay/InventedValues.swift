@@ -50,7 +50,23 @@ struct InventedValues {
 
     /// Whether a value of another type could not be shown.
     var determinesType: Bool {
-      type != nil || filters.contains { $0.isOfTime || $0.plausible != nil }
+      type != nil || filters.contains(where: \.isOfTime) || plausible != nil
+    }
+
+    /// A value that its filters can show, if they cannot show each.
+    var plausible: JSONValue? {
+      filters.lazy.compactMap { $0.plausible(unless: defaults) }.first
+    }
+
+    /// What stands for a missing value.
+    private var defaults: [JSONValue] {
+      filters.compactMap { if case .fallback(let value) = $0 { value } else { nil } }
+    }
+
+    /// A text to show in place of a missing value; a word of a later `select` is none.
+    var shownDefault: JSONValue? {
+      let words = filters.flatMap { if case .select(let forms) = $0 { forms.words } else { [] } }
+      return defaults.first { $0 != .null && $0 != .string("") && !words.contains($0.text) }
     }
   }
 
@@ -103,8 +119,8 @@ struct InventedValues {
     "plate": .string("B-RP 1001"), "vehicle": .string("White Toyota Prius"),
     "car": .string("White Toyota Prius"), "pickup_address": .string("12 Canal Street"),
     "destination_address": .string("Central Station"), "address": .string("Gate B"),
-    "fare": .string("€14.20"), "fee": .string("€5.00"), "earning": .string("€11.40"),
-    "refund": .string("€14.20"), "pin": .string("4711"), "seconds": .integer(15),
+    "fare": .number(14.2), "fee": .integer(5), "earning": .number(11.4),
+    "refund": .number(14.2), "pin": .string("4711"), "seconds": .integer(15),
     "minutes": .integer(3), "stop": .string("8 Harbour Road"),
     "cancel_reason": .string("The car has broken down"), "currency": .string("EUR"),
   ]
@@ -117,17 +133,14 @@ struct InventedValues {
 
   private func untyped(_ name: String, _ use: Use) -> JSONValue {
     if use.filters.contains(where: \.isOfTime) { return .integer(pickup.epochSeconds) }
-    if let value = use.filters.compactMap(\.plausible).first { return value }
+    if let value = use.plausible { return value }
     if let fitting = use.fitting { return fitting }
     if ["_epoch", "_at", "_time"].contains(where: name.hasSuffix) || name == "eta" {
       return .integer(pickup.epochSeconds)
     }
     if let usual = Self.usual[name] { return usual }
     if name.hasSuffix("currency") { return .string("EUR") }
-    for filter in use.filters {
-      if case .fallback(let value) = filter, value != .null, value != .string("") { return value }
-    }
-    return .string(Self.words(name))
+    return use.shownDefault ?? .string(Self.words(name))
   }
 
   /// Returns a value of a declared type.
@@ -183,12 +196,13 @@ extension Filter {
     }
   }
 
-  /// A value that it can show, if it cannot show each.
-  fileprivate var plausible: JSONValue? {
+  /// Returns a value that it can show, if it cannot show each.
+  fileprivate func plausible(unless defaults: [JSONValue]) -> JSONValue? {
     switch self {
     case .currency(_, inMinorUnits: true): .integer(1420)
     case .currency: .number(14.2)
-    case .select(let forms): forms.words.first.map { .string($0) }
+    case .select(let forms):
+      forms.words.map { .string($0) }.first { !defaults.contains($0) }
     case .plural, .int: .integer(3)
     default: nil
     }

@@ -115,7 +115,10 @@ import Testing
         "{{ride.attributes.fare | currency: 'EUR'}} {{ride.attributes.bags | plural: 'other=# bags'}}"
       ))
     alert.body = LocalizedText(
-      Sample.text("{{ride.attributes.price | int}} {{ride.attributes.start | weekday}}"))
+      Sample.text(
+        "{{ride.attributes.price | int}} {{ride.attributes.start | weekday}} "
+          + "{{ride.attributes.model | default: '?' | select: '?=A car|other=By '}}"
+          + "{{ride.attributes.why | default: 'other' | select: 'b=B|a=A|other=C'}}"))
     rule.what = .alert(alert)
     let configuration = Sample.book([rule])
     var scenario = try InventedRide(for: configuration.rules, at: start)
@@ -126,6 +129,8 @@ import Testing
     let expected: [String: JSONValue] = [
       "product": .string("xl"), "seats": .integer(5), "fare": .number(14.2), "bags": .integer(3),
       "price": .integer(3), "start": .integer((start + .seconds(300)).epochSeconds),
+      // The word that stands for a missing value is none.
+      "model": .string("model"), "why": .string("a"),
     ]
     #expect(attributes == expected)
     scenario.steps.append(

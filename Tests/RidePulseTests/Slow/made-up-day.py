@@ -51,7 +51,8 @@ def ride(numbers, number, customer, driver, changes):
 
     lines = [change(at, state="requested", customer_id=customer, pickup_at=text(pickup), time_zone="Europe/Berlin",
                     attributes={"pickup_address": "%d Canal Street" % numbers.randrange(200),
-                                "fare": "€%d.%02d" % (numbers.randrange(8, 40), numbers.randrange(100))})]
+                                "currency": "EUR",
+                                "fare": numbers.randrange(8, 40) + numbers.randrange(100) / 100})]
     lines.append(line(at + 4, event="ride_offer", ride=name, data={"driver_id": driver, "seconds": 15}))
     assigned = at + 8 + numbers.random() * 40
     arrival = epoch + int(pickup)
