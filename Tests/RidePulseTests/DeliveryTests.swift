@@ -26,7 +26,7 @@ import TestSupport
         #expect(arrival.header("apns-push-type") == "alert")
         #expect(arrival.header("apns-priority") == "10")
         #expect(arrival.header("apns-collapse-id") == "ride-r1")
-        #expect(arrival.text("payload", "aps", "alert", "title") == "Your driver is here")
+        #expect(arrival.text("payload", "aps", "alert", "title") == "Ana is here")
         let due = try await stage.value(
           """
           select floor(extract(epoch from occurred_at + interval '10 minutes'))::bigint

@@ -65,7 +65,9 @@ struct InventedValues {
 
     /// A text to show in place of a missing value; a word of a later `select` is none.
     var shownDefault: JSONValue? {
-      let words = filters.flatMap { if case .select(let forms) = $0 { forms.words } else { [] } }
+      let words = filters.flatMap { filter -> [String] in
+        if case .select(let forms) = filter { forms.words } else { [] }
+      }
       return defaults.first { $0 != .null && $0 != .string("") && !words.contains($0.text) }
     }
   }
