@@ -73,7 +73,8 @@ extension KeyTable {
         "quiet", .offOrMapping(quiet), "Hours of the day without its pushes; `off` for none.",
         nextTo: pushes, otherwise: notInCards),
       Key(
-        "at-most", .mapping(cap), "How many pushes of its `topic` an owner gets within a time or a ride; without a topic, of its "
+        "at-most", .mapping(cap),
+        "How many pushes of its `topic` an owner gets within a time or a ride; without a topic, of its "
           + "own.",
         nextTo: pushes, otherwise: notInCards),
     ]

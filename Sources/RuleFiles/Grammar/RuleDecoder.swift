@@ -176,9 +176,10 @@ struct RuleDecoder {
     let priority = fields["priority"].flatMap(decode.priority)
     let what: Rule.What?
     if action.name == "alert" {
-      what = AlertDecoder(diagnostics: diagnostics).alert(action, of: fields["name"]?.node.string).map {
-        .alert($0, priority: priority)
-      }
+      what = AlertDecoder(diagnostics: diagnostics).alert(action, of: fields["name"]?.node.string)
+        .map {
+          .alert($0, priority: priority)
+        }
     } else {
       reportContent(action)
       what =

@@ -162,10 +162,11 @@ import TestSupport
     #expect(store.reasons.filter { $0 == "suppressed: 1 push of this rule within 10m" }.count == 2)
   }
 
-  @Test(arguments: [
-    (nil, "this rule", ["capped", "free", "free", "capped", "free", "free"]),
-    ("news", "news", ["free", "capped", "free", "free", "capped", "free"]),
-  ] as [(Topic?, String, [String])])
+  @Test(
+    arguments: [
+      (nil, "this rule", ["capped", "free", "free", "capped", "free", "free"]),
+      ("news", "news", ["free", "capped", "free", "free", "capped", "free"]),
+    ] as [(Topic?, String, [String])])
   func `a cap per ride counts within each ride, however long it lasts`(
     topic: Topic?, source: String, expected: [String]
   ) {
@@ -191,7 +192,8 @@ import TestSupport
     #expect(store.sent.map(\.entry.rule) == expected)
     let pushes = topic == nil ? "1 push" : "2 pushes"
     let suppressed = store.reasons.filter { $0.hasPrefix("suppressed") }
-    #expect(suppressed == Array(repeating: "suppressed: \(pushes) of \(source) in this ride", count: 2))
+    #expect(
+      suppressed == Array(repeating: "suppressed: \(pushes) of \(source) in this ride", count: 2))
   }
 
   @Test func `what APNs refuses does not count`() {
