@@ -78,6 +78,8 @@ enum RuleGrammar {
     "limits": [
       "", "\n    topic: offers", "\n    topic: offers\n    at-most: { count: 3, per: 10m }",
       "\n    quiet: off", "\n    quiet: $quiet",
+      "\n    at-most: { count: 2, per: ride }", "\n    at-most: { count: 1, per: 1h }",
+      "\n    topic: offers\n    at-most: { count: 6, per: ride }",
     ],
     "quiet": [
       "{ from: \"22:00\", to: \"07:00\", then: hold }",
