@@ -54,7 +54,7 @@ extension AttributeType {
 
   /// The type of a card's field that shows the value; unknown for lists and mappings, whose members
   /// may be missing.
-  var fieldType: FieldType {
+  package var fieldType: FieldType {
     switch self {
     case .time: .dateEpoch
     case .number: .double

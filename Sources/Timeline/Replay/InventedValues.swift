@@ -4,7 +4,8 @@ import RideCore
 
 /// Invents plausible values for the attributes and event data that rules name.
 ///
-/// What a rule wants to be absent (`!has(x)`) is left out, unless another rule cannot do without it.
+/// A value is of the declared type of its attribute. What a rule wants to be absent (`!has(x)`) is
+/// left out, unless another rule cannot do without it.
 struct InventedValues {
   private let pickup: Timestamp
   private let states: Set<String>
@@ -14,12 +15,17 @@ struct InventedValues {
   init(rules: RuleSet, pickup: Timestamp) {
     self.pickup = pickup
     states = rules.activeStates.union(rules.finalStates)
-    ofRide = Self.invented(
+    let ofRide = Self.invented(
       rules.rules.map { rule in
         rule.uses(by: rule.condition?.uses.attributes) {
           if case .attributes(let path) = $0 { path } else { nil }
         }
       })
+    self.ofRide = ofRide.map { use in
+      var use = use
+      use.declared = try? rules.attributes?.type(at: use.path, of: "")
+      return use
+    }
     data = Self.invented(
       rules.rules.map { rule in
         rule.uses(by: rule.condition?.uses.eventData) {
@@ -44,6 +50,8 @@ struct InventedValues {
     var filters: [Filter] = []
     /// The declared type of the card's field that shows it.
     var type: FieldType?
+    /// The declared type of the attribute.
+    var declared: AttributeType?
     /// A value with which a condition holds.
     var fitting: JSONValue?
     var presence: CELUse.Presence?
@@ -128,6 +136,18 @@ struct InventedValues {
   ]
 
   private func value(of name: String, _ use: Use) -> JSONValue {
+    let value = shown(name, use)
+    guard let declared = use.declared else { return value }
+    if let converted = declared.fieldType.converted(value, states: states),
+      declared.mismatch(of: converted, at: []) == nil
+    {
+      return converted
+    }
+    return sample(of: declared, named: name)
+  }
+
+  /// Returns a value that the field of a card shows, if one does.
+  private func shown(_ name: String, _ use: Use) -> JSONValue {
     let value = untyped(name, use)
     guard let type = use.type else { return value }
     return type.converted(value, states: states) ?? sample(of: type, named: name)
@@ -160,6 +180,17 @@ struct InventedValues {
       .object(
         Dictionary(
           uniqueKeysWithValues: (members ?? [:]).map { ($0, sample(of: $1.type, named: $0)) }))
+    }
+  }
+
+  /// Returns a value of the declared type of an attribute, with all of its members.
+  private func sample(of type: AttributeType, named name: String) -> JSONValue {
+    switch type {
+    case .object(let types):
+      .object(Dictionary(uniqueKeysWithValues: types.map { ($0, sample(of: $1, named: $0)) }))
+    case .list(let type): .array([sample(of: type, named: name)])
+    case .text: Self.usual[name] ?? .string(Self.words(name))
+    case .time, .number, .flag, .words: sample(of: type.fieldType, named: name)
     }
   }
 
