@@ -52,12 +52,14 @@ import Testing
     "alert: { title: \"{{ride.attributes.fare | currency: ride.attributes.currency}}\" }",
     "alert: { title: \"{{ride.attributes.eta_epoch | default: 0 | time}}\" }",
     "alert: { title: \"{{ride.attributes.product | select: 'xl=Big|other=Small' | upper}}\" }",
-    "data: { d: \"{{ride.attributes.driver}}\", e: \"{{ride.attributes}}\", x: \"{{event.data.x}}\" }",
+    "data: { d: \"{{ride.attributes.driver}}\", e: \"{{ride.attributes}}\" }",
   ])
   func `Declared attributes may be named`(change: String) {
     #expect(problems(change) == [])
     #expect(problems(change, declaredIn: "Z.yaml") == [], "the declaration in the first file")
   }
+
+  private static let card = "-on\n-alert\nlive-activity: { attributes-type: A, "
 
   /// Changes of a rule, where the problem is in it, what it is, and the word that is meant.
   private static let refused: [(change: String, place: String, found: String, nearest: String?)] = [
@@ -80,10 +82,6 @@ import Testing
     (
       "if: ride.attributes.fare > 'x'", "7:30",
       "> of number and string (character 22 of if)", nil
-    ),
-    (
-      "if: ride.attributes.fare == '5'", "7:30",
-      "== of number and string (character 22 of if)", nil
     ),
     (
       "if: ride.attributes.plate + 1 == 'B1'", "7:31",
@@ -174,19 +172,21 @@ import Testing
       "\"ride.attributes.plat\" in a placeholder of text", "ride.attributes.plate"
     ),
     (
-      "-on\n-alert\nlive-activity: { attributes-type: A, content-state: { p: \"{{ride.attributes.plat}}\" } }", "5:65",
+      "\(card)content-state: { p: \"{{ride.attributes.plat}}\" } }", "5:65",
       "\"ride.attributes.plat\" in a placeholder of content-state.p", "ride.attributes.plate"
     ),
     (
-      "-on\n-alert\nlive-activity: { attributes-type: A, attributes: { p: \"{{ride.attributes.plat}}\" }, content-state: { s: 1 } }", "5:62",
+      card
+        + "attributes: { p: \"{{ride.attributes.plat}}\" }, content-state: { s: 1 } }", "5:62",
       "\"ride.attributes.plat\" in a placeholder of attributes.p", "ride.attributes.plate"
     ),
     (
-      "-on\n-alert\nlive-activity: { attributes-type: A, content-state: { p: { value: \"{{ride.attributes.paid}}\", type: int } } }", "5:71",
+      card
+        + "content-state: { p: { value: \"{{ride.attributes.paid}}\", type: int } } }", "5:71",
       "content-state.p is declared as flag, its type is int", nil
     ),
     (
-      "-on\n-alert\nlive-activity: { attributes-type: A, content-state: { s: 1 }, from: attributes.fare - 45m }", "5:73",
+      "\(card)content-state: { s: 1 }, from: attributes.fare - 45m }", "5:73",
       "from names attributes.fare, declared as number", nil
     ),
   ]
@@ -279,9 +279,9 @@ import Testing
     #expect(problems(valid) == [])
     #expect(
       problems("{ plat: B }") == [
-        "s.yaml:2:43: the attribute \"plat\", which is not declared; expected one of currency, driver, "
-          + "eta_epoch, fare, free_wait, kinds, paid, plate, product, stops, tags; "
-          + "did you mean \"plate\"?"
+        "s.yaml:2:43: the attribute \"plat\", which is not declared; expected one of "
+          + "currency, driver, eta_epoch, fare, free_wait, kinds, paid, plate, product, stops, "
+          + "tags; did you mean \"plate\"?"
       ])
     let wrong = [
       ("{ fare: x }", "2:49: the attribute fare is the text \"x\", declared as number"),

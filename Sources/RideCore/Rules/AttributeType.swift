@@ -29,10 +29,10 @@ extension AttributeType {
     }
   }
 
-  /// Returns where a value is not of the type, and what is expected there; nil if it is of the type.
+  /// Returns where a value is not of the type, and the type that is expected there.
   ///
-  /// Null is a value of each type: an attribute may always be missing. Members that are not declared
-  /// are of no type.
+  /// Null is a value of each type: an attribute may always be missing. Members without a declaration
+  /// are not compared.
   ///
   /// - Parameter path: where the value is.
   package func mismatch(of value: JSONValue, at path: [String]) -> (path: [String], Self)? {

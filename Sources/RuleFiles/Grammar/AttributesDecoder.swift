@@ -6,8 +6,8 @@ struct AttributesDecoder {
   let diagnostics: Diagnostics
 
   static let expected =
-    "\(alternatives(AttributeType.named.map(\.name))), a list of words such as [taxi, xl], a mapping such "
-    + "as { name: text }, or a list of one type such as [{ address: text, at: time }]"
+    "\(alternatives(AttributeType.named.map(\.name))), a list of words such as [taxi, xl], "
+    + "a mapping such as { name: text }, or a list of one type such as [{ address: text, at: time }]"
 
   /// Returns the attributes; nil if one of them could not be decoded.
   func attributes(_ field: Field) -> DeclaredAttributes? {
