@@ -20,8 +20,8 @@ import Testing
   {
     _ = try await Migrations.apply(session: session)
     let names =
-      "kind, ride_id, event, rule, app, push_type, status, reason, attempts, apns_id, collapse_id, "
-      + "created_at, finished_at, token_suffix, seen_at, apns_unique_id"
+      "kind, owner_id, reason_code, ride_id, event, rule, app, push_type, status, reason, attempts, "
+      + "apns_id, collapse_id, created_at, finished_at, token_suffix, seen_at, apns_unique_id"
     #expect(try await session.value(Self.columns) == names)
     let returned = """
       select string_agg(name, ', ') from pg_proc p, unnest(p.proargnames[3:]) name

@@ -114,6 +114,57 @@ import Testing
         "select count(*) from ridepulse.ledger where reason_code = 'waiting_for_receipt'") == "1")
   }
 
+  @Test func `the first receipt of an owner is stored with the owner, once, and read by claims`()
+    async throws
+  {
+    let owners = "select string_agg(app || ' ' || owner_id, ', ') from ridepulse.receipts"
+    try await handle()
+    try await handle()
+    for number in 1...2 {
+      try await session.script("select ridepulse.emit('offer', 'r')")
+      try await handle()
+      let push = try #require(
+        try await session.value(
+          """
+          select apns_id from ridepulse.ledger where rule = 'offer' and status = 'accepted'
+            and push_type = 'alert' order by event_id desc limit 1
+          """))
+      // Six seconds later.
+      try await session.script(
+        """
+        select ridepulse.seen('\(push)');
+        update ridepulse.agenda set due_at = now(),
+          memo = jsonb_set(memo, '{waiting,0,wait,due}', to_jsonb(0))
+        """)
+      let views = try await handle()
+      #expect(views.map(\.reporters) == [number == 1 ? [] : [PhoneOwner(.driver, "d")]])
+      #expect(try await session.value(owners) == "driver d")
+    }
+    try await session.script("select ridepulse.forget('d')")
+    #expect(try await session.value(owners) == nil)
+  }
+
+  @Test func `a delivery names the person whom it was for, until the person is erased`()
+    async throws
+  {
+    let owners = """
+      select string_agg(distinct kind || ' ' || coalesce(owner_id, '-'), ', ')
+      from ridepulse.deliveries
+      """
+    let followed = owners.replacing("ridepulse.deliveries", with: "ridepulse.deliveries_after()")
+    try await handle()
+    try await handle()
+    try await session.script("select ridepulse.emit('offer', 'r')")
+    try await handle()
+    #expect(try await session.value(owners) == "emit -, escalation d, push d")
+    #expect(try await session.value(followed) == "emit -, push d")
+    // Whoever has the phone now: the row is about the person of then.
+    try await session.script("update ridepulse.devices set owner_id = 'other'")
+    #expect(try await session.value(owners) == "emit -, escalation d, push d")
+    try await session.script("select ridepulse.forget('d')")
+    #expect(try await session.value(owners)?.contains(" d") == false)
+  }
+
   @Test func `R88: a claim reads the contacts of the ride's owners, with or without a phone`()
     async throws
   {

@@ -139,9 +139,12 @@ import TestSupport
       ^create\ (?:or\ replace\ )?(?:unlogged\ |constraint\ )?
       (?<object>(?:function|view|table|trigger|type)\ [\w.]+(?:.*\ on\ ridepulse\.\w+)?)
       /#.anchorsMatchLineEndings()
+    let dropped = #/^drop\ (?<object>(?:function|view)\ [\w.]+)/#.anchorsMatchLineEndings()
     var counts: [Substring: Int] = [:]
-    for match in Migrations.all.flatMap({ $0.sql.matches(of: pattern) }) {
-      counts[match.object, default: 0] += 1
+    for step in Migrations.all {
+      // A step that changes what callers see drops the object, and creates it again.
+      for match in step.sql.matches(of: dropped) { counts[match.object, default: 0] -= 1 }
+      for match in step.sql.matches(of: pattern) { counts[match.object, default: 0] += 1 }
     }
     #expect(counts["function ridepulse.emit"] == 1 && counts["table ridepulse.nodes"] == 1)
     #expect(counts["trigger removed after delete on ridepulse.rides"] == 1)

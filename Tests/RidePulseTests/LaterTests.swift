@@ -100,6 +100,10 @@ import TestSupport
     }
   }
 
+  /// Without one, no offer to the driver is escalated.
+  private static let earlierReceipt =
+    "insert into ridepulse.receipts (apns_id, app, owner_id) values (gen_random_uuid(), 'driver', 'd1')"
+
   @Test func `R90: an offer that nobody sees escalates once; one that is seen does not`()
     async throws
   {
@@ -107,6 +111,7 @@ import TestSupport
       let (server, api) = try await APIClient.serve(stage.environment(rules: Self.rules))
       defer { server.stop() }
       try await stage.addRide()
+      try await stage.sql(Self.earlierReceipt)
       try await stage.settled()
       func offer() async throws -> String {
         let count = try stage.arrivals().count
@@ -188,6 +193,7 @@ import TestSupport
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.rules)
       try await stage.addRide()
+      try await stage.sql(Self.earlierReceipt)
       for _ in 0..<4 {
         let server = try Server(environment)
         let count = try stage.arrivals().count

@@ -210,11 +210,19 @@ import Timeline
         - { name: unseen, app: driver, on: unseen, alert: { title: Again }, expires: 5m }
       """)
     let phone =
-      #"{"at":"2026-11-21T08:00:00Z","phone":{"app":"driver","owner_id":"d1","token":"00dd"}}"#
+      #"{"at":"2026-11-21T08:00:00Z","phone":{"app":"driver","owner_id":"d1","token":"00dd","receipts":true}}"#
     let offer = #"{"at":"2026-11-21T08:02:00Z","event":"offer","ride":"r1"}"#
     let seen = #"{"at":"2026-11-21T08:02:10Z","seen":{"ride":"r1","rule":"offer","token":"00dd"}}"#
     let lines = [phone, Self.ride()[0], offer]
     #expect(Self.pushes(try Self.replay(lines, configuration)) == ["offer": 1, "unseen": 1])
+    let silent = phone.replacing(#","receipts":true"#, with: "")
+    #expect(Self.pushes(try Self.replay([silent] + lines.dropFirst(), configuration)) == ["offer": 1])
+    // The second offer is escalated, because the first was seen.
+    let again = offer.replacing("08:02:00Z", with: "08:10:00Z")
+    #expect(
+      Self.pushes(
+        try Self.replay([silent] + lines.dropFirst() + [seen, again], configuration))
+        == ["offer": 2, "unseen": 1])
     for seen in [seen, seen.replacing(#","token":"00dd""#, with: "")] {
       #expect(Self.pushes(try Self.replay(lines + [seen], configuration)) == ["offer": 1])
     }

@@ -23,8 +23,11 @@ package struct DeliveryQuery: Hashable, Sendable {
 
 /// A verdict, with the columns of the view `ridepulse.deliveries`.
 package struct Delivery: Hashable, Sendable {
-  /// What it is: `push`, `emit` or `escalation`.
+  /// What it is: `push`, `post`, `emit` or `escalation`.
   package var kind: String
+  /// The person whom it was for; nil for none, and for a raw push.
+  package var ownerID: String?
+  package var reasonCode: String?
   package var rideID: RideID
   package var event, rule, app, status: String
   package var pushType, reason, id, collapseID, tokenSuffix, uniqueID: String?
@@ -87,6 +90,8 @@ private struct Verdict: SelectedRecord {
 extension Delivery: SelectedRecord {
   init(_ columns: inout some RecordColumns) throws(PostgresError) {
     kind = try columns.next("kind")
+    ownerID = try columns.next("owner_id")
+    reasonCode = try columns.next("reason_code")
     rideID = try columns.next("ride_id")
     event = try columns.next("event")
     rule = try columns.next("rule")

@@ -83,6 +83,13 @@ struct ClaimReader {
     }
   }
 
+  /// The people whom escalations concern, each once for a ride.
+  var escalationOwners: [RidePerson] {
+    zip(claims, memos).flatMap { claim, memo in
+      memo.escalationOwners.map { RidePerson(ride: claim.rideID, person: $0) }
+    }
+  }
+
   /// Start tokens of cards whose start is retried.
   var startsInMemos: [TokenInMemo] {
     zip(claims, memos).flatMap { claim, memo in

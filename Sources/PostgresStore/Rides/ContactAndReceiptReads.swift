@@ -33,6 +33,58 @@ struct ContactRead: Sendable {
   }
 }
 
+/// Reads which owners' phones have ever reported a receipt, of those whom escalations concern.
+struct ReporterRead: Sendable {
+  let ride: ResultColumn<String>
+  let app: ResultColumn<String>
+  let owner: ResultColumn<String>
+  /// Its parameters are the rows of `RidePerson`.
+  let statement: Statement
+
+  static let all = ReporterRead()
+
+  private init() {
+    var list = SelectList()
+    ride = list.text("person.ride_id")
+    app = list.text("person.app")
+    owner = list.text("person.owner_id")
+    statement = Statement(
+      name: "reporters_of_receipts",
+      sql: """
+        select \(list.sql)
+        from \(RidePerson.rows.table("person"))
+        cross join lateral (
+          select from ridepulse.receipts r
+          where r.app = person.app and r.owner_id = person.owner_id limit 1
+        ) r
+        """)
+  }
+}
+
+/// Names the owners of their first receipts, once for each owner.
+enum FirstReceiptStatements {
+  private static let receipts = RowParameters<FirstReceipt>(
+    after: 0,
+    [
+      .id("apns_id") { $0.push }, .text("app") { $0.owner.app.rawValue },
+      .text("owner_id") { $0.owner.owner.text },
+    ])
+
+  private static let record = Statement(
+    name: "record_first_receipts",
+    sql: """
+      update ridepulse.receipts r set app = m.app, owner_id = m.owner_id
+      from \(receipts.table("m"))
+      where r.apns_id = any (\(receipts.keys)) and r.apns_id = m.apns_id
+      """)
+
+  /// Returns the calls of a batch of settlements: none, as a rule.
+  static func recording(_ batch: [ClaimedSettlement]) -> [Call] {
+    let first = batch.flatMap(\.settlement.firstReceipts)
+    return first.isEmpty ? [] : [Call(record, receipts.arrays(first))]
+  }
+}
+
 /// Reads which pushes that escalations await apps have reported as seen.
 struct ReceiptRead: Sendable {
   let ride: ResultColumn<String>

@@ -125,7 +125,7 @@ extension PostgresRideStore {
       Call(
         SettleRows.emitsEvents(batch) ? SettleStatements.settleWithEvents : SettleStatements.settle,
         SettleRows.parameters(node: node, batch, anyRowMayExist: anyRowMayExist))
-    ]
+    ] + FirstReceiptStatements.recording(batch)
   }
 
   /// Settles two rides that do not exist, one live and one over, and rolls the transaction back.

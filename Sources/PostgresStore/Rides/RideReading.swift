@@ -69,6 +69,8 @@ struct RideReading {
         PostgresArray.literal(awaited.map(\.push.description)),
       ]
       reads.append(Read(ReceiptRead.all.statement, parameters) { $0.readReceipts($1) })
+      let owners = RidePerson.rows.arrays(claims.escalationOwners)
+      reads.append(Read(ReporterRead.all.statement, owners) { $0.readReporters($1) })
     }
     if cardApps.isEmpty { return reads }
     reads.append(Read(cards, [rides]) { $0.readCards($1) })

@@ -219,6 +219,16 @@ struct RideRows {
     }
   }
 
+  mutating func readReporters(_ rows: QueryResult) {
+    let columns = ReporterRead.all
+    for row in 0..<rows.rowCount {
+      guard let ride = rows[row, columns.ride].map(RideID.init), let app = rows[row, columns.app],
+        let owner = rows[row, columns.owner].map(OwnerID.init)
+      else { continue }
+      views[index(of: ride)].reporters.insert(PhoneOwner(App(rawValue: app), owner))
+    }
+  }
+
   mutating func readCards(_ rows: QueryResult) {
     let columns = CardRead.all
     for row in 0..<rows.rowCount {

@@ -60,6 +60,7 @@ enum SettleRows {
       .integer("priority", "smallint") { $0.value.priority?.rawValue },
       .integer("expiration") { $0.value.expiration },
       .text("apns_unique_id") { $0.value.uniqueID },
+      .text("owner_id") { $0.value.owner?.text },
     ])
 
   typealias Gone = (identity: DatabaseIdentity?, token: TokenInvalidation)

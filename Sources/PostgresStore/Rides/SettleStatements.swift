@@ -56,7 +56,7 @@ enum SettleStatements {
   private static let ledgerColumns = """
     ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
               collapse_id, device_id, token_suffix, occurred_at, finished_at, priority, expiration,
-              card_event, reason_code, decided_by, apns_unique_id
+              card_event, reason_code, decided_by, apns_unique_id, owner_id
     """
 
   /// All locations (ctids) at which the agenda rows of this settlement may be.
@@ -130,7 +130,7 @@ enum SettleStatements {
             \(SQLTime.timestamp("n.occurred_at")) as occurred_at,
             case when n.status <> 'pending' then clock_timestamp() end as finished_at,
             n.priority, n.expiration, n.card_event, n.reason_code, held.revision as decided_by,
-            n.apns_unique_id, held.may_have_rows
+            n.apns_unique_id, n.owner_id, held.may_have_rows
           from \(SettleRows.entries.table("n"))
           join held on held.ride_id = n.ride_id
         ), added as (

@@ -39,7 +39,7 @@ enum Grants {
     .table("other_channels", engine: own, reader: read),
     .table("contacts", engine: read, reader: read),
     .table("installation_contacts", engine: read, reader: read),
-    .table("receipts", engine: read, reader: read),
+    .table("receipts", engine: [.select, .update], reader: read),
     .table("preferences", engine: read, reader: read),
     .table("permits", engine: read, reader: read),
     .table("recorded", engine: [.select, .insert], reader: read, loss: .recording),

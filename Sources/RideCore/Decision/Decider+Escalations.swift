@@ -51,19 +51,36 @@ extension Decider {
   /// states or validity ended.
   ///
   /// A receipt counts until this is decided, not only until it was due: who has seen the push
-  /// meanwhile needs no escalation.
+  /// meanwhile needs no escalation. An owner whose phones never reported one may have seen it, too: the
+  /// escalation waits for a first receipt as long as the rule's push is valid, and ends without an event.
   private mutating func escalate(_ item: WaitingItem) {
     let (entry, pushes) = (item.entry, item.wait.awaited ?? [])
     guard let rule = configuration.rules.rule(named: entry.rule), let escalation = rule.escalation,
       let owner = entry.owner
     else { return close(entry, .suppressed, .ruleGone) }
-    if pushes.contains(where: decision.view.seen.contains) {
+    let person = PhoneOwner(entry.app, owner)
+    // Who has no phone has seen nothing.
+    let mayReport = pushes.isEmpty || decision.view.reporters.contains(person)
+    if let push = pushes.first(where: decision.view.seen.contains) {
+      if !mayReport {
+        decision.settlement.firstReceipts.append(FirstReceipt(push: push, owner: person))
+      }
       return close(entry, .accepted, LedgerReason(.seen, "seen in time"))
     }
     if context(entry.event) == nil { return close(entry, .suppressed, .rideNotFound) }
     if !mayStillLeave(item, nil) { return }
     let validUntil = entry.event.firing + rule.validity
-    if now >= validUntil { return close(entry, .expired, .validUntil(validUntil)) }
+    if now >= validUntil {
+      let hasWaited = item.due >= validUntil
+      if !mayReport, hasWaited { return close(entry, .suppressed, .noReceipts(of: entry.app)) }
+      return close(entry, .expired, .validUntil(validUntil))
+    }
+    if !mayReport {
+      return wait(
+        entry, .receipt(until: validUntil, of: pushes),
+        LedgerReason(
+          .waitingForReceipt, "waits for the owner's first receipt until \(CivilTime.iso(validUntil))"))
+    }
     let event = EmittedEvent(
       name: escalation.event, data: Self.data(of: entry.event, addressedTo: owner, entry.app),
       at: now)
@@ -81,6 +98,16 @@ extension Decider {
     if case .object(let known)? = JSONValue(json: event.data.utf8) { members = known }
     members[app.ownerKey] = .string(owner.text)
     return JSONValue.object(members).text
+  }
+}
+
+extension Memo {
+  /// The people whom escalations concern.
+  package var escalationOwners: Set<PhoneOwner> {
+    Set(
+      waiting.compactMap { item in
+        item.wait.awaited == nil ? nil : item.entry.owner.map { PhoneOwner(item.entry.app, $0) }
+      })
   }
 }
 

@@ -67,7 +67,7 @@ package struct LedgerEntry: Hashable, Sendable {
   package var startToken: Int64?
   /// Why it may have arrived although no answer confirms it.
   package var doubt: Doubt?
-  /// The owner of its phone; nil without one, and for a raw push.
+  /// The person whom it is for; nil for none, and for a raw push.
   package var owner: OwnerID?
   /// True if the owner received it as a participant of the ride; nil otherwise.
   package var isOfParticipant: Bool?

@@ -91,6 +91,7 @@ package struct LedgerReason: Hashable, Sendable {
     case waiting
     case waitingForReceipt = "waiting_for_receipt"
     case seen
+    case noReceipts = "no_receipts"
     case emitted
     case emitLimit = "emit_limit"
     case notInSample = "not_in_sample"
@@ -186,6 +187,13 @@ extension LedgerReason {
 
   static func waiting(until due: Timestamp) -> LedgerReason {
     LedgerReason(.waiting, "waits until \(CivilTime.iso(due))")
+  }
+
+  static func noReceipts(of app: App) -> LedgerReason {
+    LedgerReason(
+      .noReceipts,
+      "no phone of the \(app) has ever reported a receipt: let the app call seen for each push that "
+        + "it displays")
   }
 
   static func emitted(_ event: String) -> LedgerReason {

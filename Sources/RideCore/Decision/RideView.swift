@@ -22,6 +22,8 @@ package struct RideView: Hashable, Sendable {
   package var contacts: [OwnerContact] = []
   /// Those of the pushes that escalations in the memo await which apps have reported as seen.
   package var seen: Set<PushID> = []
+  /// The owners of escalations in the memo whose apps have ever reported a receipt.
+  package var reporters: Set<PhoneOwner> = []
   /// The highest ID of an event that a replay gave out; 0 outside of replays.
   package var lastEmitted: Int64 = 0
   /// What owners have turned off; read only if a rule has a topic.

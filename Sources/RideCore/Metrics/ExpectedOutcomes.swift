@@ -55,10 +55,14 @@ package struct ExpectedOutcomes: Sendable {
       + Set(others).sorted {
         ($0.app.rawValue, $0.kind.rawValue) < ($1.app.rawValue, $1.kind.rawValue)
       }
-      .map {
-        PushTally.Line(
-          app: $0.app, pushType: $0.kind.rawValue, status: .suppressed,
-          reason: LedgerReason.Engine.emitLimit.rawValue)
+      .flatMap { other in
+        let reasons: [LedgerReason.Engine] =
+          other.kind == .escalation ? [.emitLimit, .noReceipts] : [.emitLimit]
+        return reasons.map {
+          PushTally.Line(
+            app: other.app, pushType: other.kind.rawValue, status: .suppressed,
+            reason: $0.rawValue)
+        }
       }
       + unknown.map {
         // They concern no app.

@@ -15,6 +15,8 @@ package struct PassContent: StoredObject, Hashable, Sendable {
   package var optOuts: [OptOut] = []
   /// The IDs of pushes that apps have reported as seen.
   package var seen: [String] = []
+  /// The owners of escalations whose apps have reported a receipt before.
+  package var reporters: [Row<Participant>] = []
   package var answers: [Row<RecordedAnswer>] = []
   /// With the IDs of their pushes.
   package var outcomes: [Row<RecordedOutcome>] = []
@@ -36,6 +38,7 @@ package struct PassContent: StoredObject, Hashable, Sendable {
     try fields.known("contacts", &contacts)
     try fields.known("opt_outs", &optOuts)
     try fields.parts("seen", &seen)
+    try fields.known("reporters", &reporters)
     try fields.known("answers", &answers)
     try fields.known("outcomes", &outcomes)
     try fields.known("emits", &emits)

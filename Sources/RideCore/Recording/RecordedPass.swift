@@ -68,6 +68,9 @@ extension PassContent {
     }
     optOuts = Array(view.optOuts)
     seen = view.seen.map(\.description)
+    reporters = view.reporters.map {
+      Row(record: Participant(app: $0.app, ownerID: $0.owner))
+    }
     isPart = view.memo.part != nil
   }
 }

@@ -12,6 +12,8 @@ package struct Registration: StoredObject, Hashable, Sendable {
   package var installationID: InstallationID?
   /// Of a phone.
   package var locale: String?
+  /// Of a phone: whether its app reports receipts; nil if that is not known.
+  package var reportsReceipts: Bool?
   /// Of a token that starts a card.
   package var attributesType: String?
   /// Of a card.
@@ -39,6 +41,7 @@ package struct Registration: StoredObject, Hashable, Sendable {
     try fields.field("environment", &environment, as: .word)
     try fields.field("installation_id", &installationID)
     try fields.field("locale", &locale)
+    try fields.field("receipts", &reportsReceipts, as: .flag)
     try fields.field("attributes_type", &attributesType)
     try fields.flag("frequent", &isFrequent)
     try fields.flag("removed", &isRemoved)

@@ -222,6 +222,9 @@ struct ScenarioDecoder {
     for (index, fields) in entries(given["phones"], ScenarioKeys.phone) {
       guard var phone = registration(fields, "phone", index, scenario) else { continue }
       phone.locale = fields["locale"].flatMap(values.text)
+      if fields["receipts"].flatMap(decode.flag) == false {
+        scenario.withoutReceipts.insert(PhoneOwner(phone.app, phone.ownerID))
+      }
       scenario.view.phones.append(Phone(phone, id: Int64(index + 1)))
     }
     for (index, fields) in entries(given["cards"], ScenarioKeys.card) {

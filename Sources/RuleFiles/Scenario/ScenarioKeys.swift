@@ -29,7 +29,11 @@ enum ScenarioKeys {
     keys: [Key("id", .text(expected: "an ID in quotes, such as r1"), "The ride's ID.")] + columns)
 
   static let phone = MappingForm(
-    subject: "a phone", keys: address + [Key("locale", text, "The language of the app.")])
+    subject: "a phone",
+    keys: address + [
+      Key("locale", text, "The language of the app."),
+      Key("receipts", .flag, "Whether the app reports receipts; true without it."),
+    ])
 
   static let card = MappingForm(
     subject: "a card",

@@ -10,6 +10,7 @@ struct RecordedTokens {
   private var starts: [String: Registration] = [:]
   private var contacts: [ContactKey: Timestamp] = [:]
   private var optOuts: [Participant: Set<OptOut>] = [:]
+  private var reporters: Set<Participant> = []
 
   private struct ContactKey: Hashable {
     var owner: Participant
@@ -23,7 +24,12 @@ struct RecordedTokens {
     in pass: PassContent, of ride: RideID?, _ names: Pseudonyms
   ) -> [Change] {
     var lines: [Change] = []
-    let present = pass.phones.map { names.registration($0.record) }
+    lines += receipts(in: pass, names)
+    let present = pass.phones.map { row in
+      var phone = names.registration(row.record)
+      if reporters.contains(phone.person) { phone.reportsReceipts = true }
+      return phone
+    }
     for phone in present where phones[phone.token] != phone {
       phones[phone.token] = phone
       tokensOf[phone.person, default: []].insert(phone.token)
@@ -49,6 +55,19 @@ struct RecordedTokens {
       lines.append(.pushToStart(start))
     }
     return lines + preferences(in: pass, people, names)
+  }
+
+  /// Returns the lines of phones of which a pass shows that they report receipts.
+  private mutating func receipts(in pass: PassContent, _ names: Pseudonyms) -> [Change] {
+    pass.reporters.flatMap { row -> [Change] in
+      let person = names.person(row.record)
+      guard reporters.insert(person).inserted else { return [] }
+      return tokensOf[person, default: []].sorted().compactMap { token in
+        guard phones[token]?.person == person else { return nil }
+        phones[token]?.reportsReceipts = true
+        return phones[token].map { .phone($0) }
+      }
+    }
   }
 
   /// The phones of a person that a pass no longer read were signed out, or are another person's now.

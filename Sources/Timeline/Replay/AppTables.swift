@@ -41,6 +41,10 @@ final class AppTables {
   private var registrations: [Int64: Timestamp] = [:]
   private var contacts: [PhoneOwner: Timestamp] = [:]
   private var optOuts: [PhoneOwner: Set<Topic>] = [:]
+  /// Whether people's phones report receipts, as far as that is stated.
+  private var reporting: [PhoneOwner: Bool] = [:]
+  /// Whether the phones of all others report receipts.
+  private let assumesReceipts: Bool
   /// Whether a phone was registered so far; until then everyone has an invented one.
   private var hasPhones = false
   private let start: Timestamp
@@ -55,10 +59,12 @@ final class AppTables {
   /// - Parameters:
   ///   - emitsEvents: Whether a change of a row emits an event.
   ///   - inventsPhones: Whether everyone has a phone as long as none was registered.
+  ///   - assumesReceipts: Whether phones report receipts unless it is stated that they do not.
   init(
     for configurations: [EngineConfiguration], from start: Timestamp, emitsEvents: Bool = true,
-    inventsPhones: Bool = false
+    inventsPhones: Bool = false, assumesReceipts: Bool = false
   ) {
+    self.assumesReceipts = assumesReceipts
     self.start = start
     self.emitsEvents = emitsEvents
     self.inventsPhones = inventsPhones
@@ -89,6 +95,11 @@ final class AppTables {
     for choice in view.optOuts {
       optOuts[PhoneOwner(choice.app, choice.owner), default: []].insert(choice.topic)
     }
+  }
+
+  /// Records whether a phone of a person reports receipts; one of several is enough.
+  func setReceipts(of person: PhoneOwner, to reports: Bool) {
+    reporting[person] = reports || reporting[person] == true
   }
 
   func row(of ride: RideID) -> Ride? { rides[ride] ?? nil }
@@ -136,6 +147,9 @@ final class AppTables {
       phones[key]?.removeAll { $0.token == line.token }
     }
     if line.isRemoved { return nil }
+    if let reports = line.reportsReceipts {
+      setReceipts(of: PhoneOwner(line.app, line.ownerID), to: reports)
+    }
     var phone = Phone(line, id: known?.id ?? id)
     if known?.ownerID == line.ownerID { phone.contactedAt = known?.contactedAt }
     ownerOfPhone[address] = line.ownerID
@@ -214,6 +228,9 @@ final class AppTables {
     let ofCards = view.cards.map { PhoneOwner($0.app, $0.ownerID) }
     people += (waiting + ofCards).filter { known.insert($0).inserted }
     for person in people { add(person, to: &view, states) }
+    view.reporters = view.memo.escalationOwners.filter {
+      states.reporters.contains($0) || reporting[$0] ?? assumesReceipts
+    }
   }
 
   private func add(_ person: PhoneOwner, to view: inout RideView, _ states: TokenStates) {

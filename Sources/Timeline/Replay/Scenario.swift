@@ -11,6 +11,8 @@ package struct Scenario: Hashable, Sendable {
   package var steps: [ScenarioStep] = []
   /// How long it is followed, if it states that.
   package var length: Duration?
+  /// The owners of phones that report no receipts; all others do.
+  package var withoutReceipts: Set<PhoneOwner> = []
   /// Whether it leaves the choice of phones to its reader.
   package var lacksPhones = false
 
@@ -21,8 +23,9 @@ package struct Scenario: Hashable, Sendable {
 
   /// Returns a replay of it.
   package func replay(by configuration: EngineConfiguration) -> Replay {
-    let tables = AppTables(for: [configuration], from: start)
+    let tables = AppTables(for: [configuration], from: start, assumesReceipts: true)
     tables.add(view)
+    for person in withoutReceipts { tables.setReceipts(of: person, to: false) }
     // Without a row there is no ride, only people with events of their own.
     let world = World(
       view.ride == nil ? [] : [view], for: configuration, tables: tables,

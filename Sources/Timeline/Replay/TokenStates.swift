@@ -6,6 +6,8 @@ struct TokenStates {
   var gonePhones: Set<Int64> = []
   var goneStarts: Set<Int64> = []
   var phones: [Int64: PhoneProblem] = [:]
+  /// The owners whose phones reported a receipt.
+  var reporters: Set<PhoneOwner> = []
 
   /// Records what a settlement reveals, as the database does.
   mutating func record(_ settlement: Settlement, _ tables: AppTables) {
@@ -16,6 +18,7 @@ struct TokenStates {
       case .activity, .channel: break
       }
     }
+    for receipt in settlement.firstReceipts { reporters.insert(receipt.owner) }
     for observation in settlement.observations {
       var problem = phones[observation.phone] ?? PhoneProblem()
       switch observation.kind {

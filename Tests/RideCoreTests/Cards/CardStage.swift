@@ -159,6 +159,8 @@ extension CardStage {
     crash: Crash? = nil, answer: (PlannedPush) -> PushOutcome = { _ in .accepted },
     jitter: Double = 0.5
   ) {
+    var view = self.view
+    view.reporters = view.memo.escalationOwners
     let decision = decide(view, by: configuration, now: now)
     if crash == .afterClaim { return }
     if let journal = decision.journal(now: now) { memo = journal }

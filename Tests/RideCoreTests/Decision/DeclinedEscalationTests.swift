@@ -20,6 +20,7 @@ import Testing
       at seconds: Double, _ outcome: (PlannedPush) -> PushOutcome = { _ in .accepted }
     ) -> Settlement {
       let now = Sample.now + .microseconds(Int64(seconds * 1e6))
+      view.reporters = view.memo.escalationOwners
       let decision = RideCore.decide(view, by: Sample.book([rule]), now: now) {
         book.refuse($0, at: now)
       }

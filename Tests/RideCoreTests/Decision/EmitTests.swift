@@ -85,6 +85,7 @@ import Testing
   ) -> (emitted: Int, refused: Int, end: Settlement?) {
     var (emitted, refused, due, end) = (0, 0, Double?.some(from), Settlement?.none)
     while let now = due, now <= through {
+      view.reporters = view.memo.escalationOwners
       let (_, settled) = outcome(view, rules, at: now)
       emitted += settled.emits.count
       refused += settled.entries.count { $0.reason?.code == .engine(.emitLimit) }

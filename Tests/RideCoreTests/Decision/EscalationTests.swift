@@ -20,6 +20,7 @@ import Testing
       rule.escalation = Escalation(unlessSeenWithin: .seconds(6), emit: "offer_unseen")
       let event = RideEvent(id: 1, name: "eta_changed", at: Sample.now, data: data)
       view = Sample.view(events: [event], phones: phones)
+      view.reporters = [PhoneOwner(.driver, "d")]
     }
 
     @discardableResult
@@ -155,6 +156,43 @@ import Testing
       #expect(try Memo(storedText: json) == stage.view.memo)
     }
     #expect(emitted == 3 && due != nil)
+  }
+
+  @Test func `an owner whose phones never reported a receipt causes no event, with the reason`() {
+    var stage = Stage()
+    stage.view.reporters = [PhoneOwner(.driver, "other"), PhoneOwner(.customer, "d")]
+    stage.decide(at: 0)
+    let open = stage.decide(at: 6)
+    #expect(open.emits.isEmpty && open.nextDue == Sample.now + .seconds(15))
+    #expect(open.entries.map(\.reason?.code) == [.engine(.waitingForReceipt)])
+    let last = stage.decide(at: 15)
+    #expect(last.emits.isEmpty && last.firstReceipts.isEmpty && stage.view.memo.isEmpty)
+    #expect(last.entries.map(\.reason?.code) == [.engine(.noReceipts)])
+    #expect(last.entries.first?.reason?.text.contains("call seen") == true)
+  }
+
+  /// Also one that comes after the limit shows that there will be others.
+  @Test(arguments: [6.0, 15.0])
+  func `the first receipt of an owner is recorded, once`(seconds: Double) throws {
+    var stage = Stage()
+    stage.view.reporters = []
+    stage.decide(at: 0)
+    if seconds > 6 { stage.decide(at: 6) }
+    let awaited = try #require(stage.view.memo.waiting.first?.wait.awaited?.first)
+    stage.view.seen = [awaited]
+    var known = stage
+    let first = stage.decide(at: seconds)
+    #expect(first.emits.isEmpty && stage.verdicts.last == "accepted: seen in time")
+    #expect(first.firstReceipts == [FirstReceipt(push: awaited, owner: PhoneOwner(.driver, "d"))])
+    known.view.reporters = [PhoneOwner(.driver, "d")]
+    #expect(known.decide(at: seconds).firstReceipts.isEmpty)
+  }
+
+  @Test func `an owner without a phone has seen nothing, whatever phones report`() {
+    var stage = Stage(phones: [])
+    stage.view.reporters = []
+    stage.decide(at: 0)
+    #expect(stage.decide(at: 6).emits.count == 1)
   }
 
   @Test func `a rule that is gone, or that lost its key, emits nothing`() {

@@ -14,6 +14,8 @@ import Testing
     let lines = ExpectedOutcomes(of: rules, apps: [.customer]).lines
     let refused = lines.filter { $0.reason == LedgerReason.Engine.emitLimit.rawValue }
     #expect(refused.map(\.pushType) == ["emit", "escalation"])
+    let idle = lines.filter { $0.reason == LedgerReason.Engine.noReceipts.rawValue }
+    #expect(idle.map(\.pushType) == ["escalation"])
     #expect(refused.allSatisfy { $0.status == .suppressed && $0.app == .customer })
   }
 }

@@ -151,6 +151,7 @@ extension Decider {
     var entry = draft(rule.rule, alert)
     entry.id = PushID(of: "card-alert", card.target.rawValue, "\(alert.id)", alert.name)
     entry.tokenSuffix = String(card.token.suffix(6))
+    if case .activity = card.target { entry.owner = card.ownerID }
     close(entry, status, reason)
   }
 
@@ -227,6 +228,8 @@ extension Decider {
     entry.id = PushID(
       of: "card", decision.view.rideID.text, rule.name, target.rawValue, ordinal)
     entry.card = target
+    // The card of a channel is everyone's.
+    if case .activity = target { entry.owner = card?.ownerID }
     entry.cardEvent = event
     entry.attempts = memo.failures
     entry.tokenSuffix = card.map { String($0.token.suffix(6)) }
