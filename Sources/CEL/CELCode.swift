@@ -16,6 +16,8 @@ indirect enum CELCode: Sendable {
   case unary(CELFunction, CELCode, part: String)
   case binary(CELFunction, CELCode, CELCode, part: String)
   case call(CELFunction, [CELCode], part: String)
+  /// A call of a function of the environment, by index.
+  case host(Int, [CELCode], part: String)
   /// A match with a pattern that was parsed when the expression was loaded.
   case matches(CELCode, LinearRegex, part: String)
   case list([CELCode])
@@ -33,6 +35,8 @@ package struct CELProgram: Sendable {
   package let type: CELType
   /// Which variables of the environment it reads, by index.
   package let variables: Set<Int>
+  /// Which functions of the environment it calls, by index.
+  package let functions: Set<Int>
   let code: CELCode
 
   /// Compiles an expression.
@@ -54,6 +58,7 @@ package struct CELProgram: Sendable {
     self.type = type
     self.code = code
     variables = compiler.used
+    functions = compiler.called
   }
 }
 

@@ -5,10 +5,12 @@ struct CELCompiler {
   typealias Typed = (code: CELCode, type: CELType)
 
   private let text: [Unicode.Scalar]
-  private let environment: CELEnvironment
+  let environment: CELEnvironment
   private var locals: [(name: String, type: CELType)] = []
   /// The variables that the expression reads.
   private(set) var used: Set<Int> = []
+  /// The functions of the environment that the expression calls.
+  var called: Set<Int> = []
 
   init(_ text: [Unicode.Scalar], _ environment: CELEnvironment) {
     self.text = text
@@ -50,7 +52,7 @@ struct CELCompiler {
     }
   }
 
-  private mutating func compile(_ nodes: [CELNode]) throws(CELProblem) -> [Typed] {
+  mutating func compile(_ nodes: [CELNode]) throws(CELProblem) -> [Typed] {
     var typed: [Typed] = []
     for node in nodes { typed.append(try compile(node)) }
     return typed
@@ -145,9 +147,9 @@ struct CELCompiler {
       isMethod = false
       arguments.removeFirst()
     }
+    if let host = environment.host(name) { return try self.host(host, isMethod, arguments, node) }
     guard let function = CELFunction(rawValue: name), CELFunction.named.contains(function) else {
-      let known =
-        CELFunction.named.map(\.rawValue) + ["has"] + CELMacro.allCases.map(\.rawValue)
+      let known = environment.callable
       let isMacro = CELMacro(name: name) != nil || name == "has"
       throw problem(
         node,

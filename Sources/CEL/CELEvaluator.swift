@@ -4,6 +4,17 @@ import Base
 package protocol CELInputs {
   /// Returns the value of a variable, by its index in the environment.
   func value(of variable: Int) -> CELValue
+
+  /// Returns the value of a call of a function, by its index in the environment.
+  func value(ofFunction function: Int, _ arguments: [CELValue]) throws(CELFault) -> CELValue
+}
+
+extension CELInputs {
+  package func value(
+    ofFunction function: Int, _ arguments: [CELValue]
+  ) throws(CELFault) -> CELValue {
+    throw .missing
+  }
 }
 
 extension CELProgram {
@@ -76,6 +87,14 @@ struct CELEvaluator {
       let arguments = try values(arguments)
       return try at(part) { steps throws(CELFault) in
         try CELOperators.call(function, arguments, &steps)
+      }
+    case .host(let function, let arguments, let part):
+      let arguments = try values(arguments)
+      let inputs = inputs
+      return try at(part) { steps throws(CELFault) in
+        try steps.spend(CELBudget.hostCall)
+        for case .string(let text) in arguments { try steps.spend(text.utf8.count) }
+        return try inputs.value(ofFunction: function, arguments)
       }
     case .matches(let text, let regex, let part):
       let text = try value(text)

@@ -19,6 +19,8 @@ package enum CELFault: Error, Hashable, Sendable {
   case repeatedKey
   case unknownZone(String)
   case badPattern(String)
+  /// A function that depends on a person, where there is none.
+  case noPerson
   /// The expression needs more steps than are allowed.
   case tooLong
   /// All expressions of the decision together need more steps than are allowed.
@@ -43,6 +45,7 @@ package enum CELFault: Error, Hashable, Sendable {
     case .repeatedKey: "the key is there twice"
     case .unknownZone(let zone): "unknown time zone \(zone.quotedBrief)"
     case .badPattern(let why): why
+    case .noPerson: "there is no person that it depends on"
     case .tooLong: "more than \(CELBudget.limit) steps"
     case .decisionTooLong:
       "the conditions of this ride's rules need more than \(CELBudget.decision) steps together"
@@ -79,6 +82,9 @@ package struct CELProblem: Error, Hashable, Sendable {
 enum CELBudget {
   /// The steps of an evaluation: one for each part, each element and each 64 bytes of text.
   static let limit = 50_000
+  /// The steps of a call of a function of the environment, and one more for each byte of its texts: it
+  /// may hash them.
+  static let hostCall = 50
   /// The steps of all evaluations of a decision.
   static let decision = 1_000_000
   /// The longest text that can be a number, a time or a duration, in bytes.

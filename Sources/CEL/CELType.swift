@@ -116,8 +116,11 @@ package struct CELEnvironment: Sendable {
   package typealias Variable = (path: [String], type: CELType)
 
   package var variables: [Variable]
+  /// What expressions may call besides the functions of CEL.
+  package let functions: [CELHostFunction]
 
-  package init(_ variables: [(String, CELType)]) {
+  package init(_ variables: [(String, CELType)], functions: [CELHostFunction] = []) {
+    self.functions = functions
     self.variables = variables.map { name, type in
       (name.split(separator: ".").map(String.init), type)
     }

@@ -43,7 +43,8 @@ extension CELCode {
     case .index(let left, let right, _): return left.uses + right.uses
     case .and(let codes, _), .or(let codes, _):
       return codes.flatMap { $0.uses(fitting: .bool(true)) }
-    case .call(_, let codes, _), .list(let codes): return codes.flatMap(\.uses)
+    case .call(_, let codes, _), .host(_, let codes, _), .list(let codes):
+      return codes.flatMap(\.uses)
     case .map(let entries, _): return entries.flatMap { $0.key.uses + $0.value.uses }
     case .conditional(let condition, let first, let second, _):
       return condition.uses + first.uses + second.uses

@@ -47,15 +47,14 @@ import Timeline
     }
     var told = try rule("told", .customer, .on(["driver_arrived", "ride_updated"]))
     told.otherApps = [.driver]
-    var (night, capped, some) = (RuleLimits(), RuleLimits(), RuleLimits())
+    var (night, capped, other) = (RuleLimits(), RuleLimits(), RuleLimits())
     night.quiet = QuietHours(
       from: try #require(.init(text: "23:30")), to: try #require(.init(text: "02:30")), zone: .ride,
       then: .hold)
     capped.topic = "capped"
     capped.cap = PushCap(count: 1, per: .seconds(7200))
-    some.topic = "some"
-    some.sample = OwnerSample(text: "60%")
-    let rules = [
+    other.topic = "some"
+    let rules = try [
       told,
       try rule("beat", .driver, .at(Timing(.every(.seconds(2700)), while: half)), .background),
       try rule(
@@ -90,8 +89,12 @@ import Timeline
         "some", .customer,
         .at(
           Timing(.cron(try CronSchedule("7 * * * *"), zone: .ride, missed: .latest), while: half)),
-        limits: some),
-    ]
+        limits: other),
+    ].map { rule in
+      var rule = rule
+      if rule.name == "some" { rule.condition = try Condition("share('some') < 0.6") }
+      return rule
+    }
     let waiting = try rule(
       "check-in", .customer,
       .at(Timing(.times([RuleTime(.event("driver_arrived"), by: .seconds(700))]), while: half)))
@@ -257,12 +260,12 @@ import Timeline
     #expect(transport.faults == [])
     #expect(Set(shown.map(\.rule)).count == 16, "seed \(seed)")
     #expect(shown.count > 2_000 && Set(shown).count == shown.count, "seed \(seed)")
-    // Quiet hours, the sample, what people have turned off and the caps have all kept pushes back.
+    // Quiet hours, the condition on shares, what people have turned off and the caps have all kept pushes back.
     let codes = Set(
       store.state.withLock { $0.entries }.compactMap { entry in
         entry.reason?.code.word
       })
-    for code in ["quiet_hours", "not_in_sample", "opted_out", "over_cap"] {
+    for code in ["quiet_hours", "condition_false", "opted_out", "over_cap"] {
       #expect(codes.contains(code), "seed \(seed)")
     }
     // Rides that are due together may be sent in another order.

@@ -25,16 +25,14 @@ import TestSupport
 
   /// Returns which of the phones 01, 02 and 03 a claim reads with a contact.
   private func reached() async throws -> [Bool] {
-    let rules = RuleSet(
-      activeStates: ["e"], finalStates: [], events: [],
-      rules: [
-        Rule(
-          name: "r", app: .customer, when: .on(["e"]), what: .background, expires: .neverStore,
-          unlessContactWithin: .seconds(300), source: "test")
-      ])
+    var rule = Rule(
+      name: "r", app: .customer, when: .on(["e"]), what: .background, expires: .neverStore,
+      source: "test")
+    rule.condition = try Condition("now - phone.contact > duration('5m')")
+    let rules = RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [rule])
     var rows = RideRows()
     let statement = PhoneRead.ofPeople(for: rules)
-    #expect(statement.name == "phones_of_people_contacts" && rules.asksForContacts)
+    #expect(statement.name == "phones_of_people_contacts" && rules.asksForPhoneContacts)
     let customer = RidePerson(ride: "r", person: PhoneOwner(.customer, "c"))
     let parameters =
       RidePerson.rows.arrays([customer]) + TokenInMemo.rows.arrays([]) + [nil]

@@ -106,7 +106,10 @@ import TestSupport
     memo.part = OpenPart(
       through: 9, throughTime: now, startedAt: now, after: 11,
       slots: [OpenPart.Slot(rule: "heartbeat", at: now)], shown: ["21": [7]])
-    memo.part?.blocked = [RuleFiring(rule: "eta-moved", event: 8, at: now)]
+    memo.part?.blocked = [
+      RuleFiring(rule: "eta-moved", event: 8, at: now),
+      RuleFiring(rule: "variant", event: 8, at: now, app: .driver, owner: "d7"),
+    ]
     memo.part?.isTakenOver = true
     memo.part?.remembered = ["eta-moved": #"{"eta":1800000000}"#]
     return memo

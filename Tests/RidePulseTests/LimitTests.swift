@@ -157,7 +157,7 @@ import TestSupport
       rules:
         - { name: off, app: customer, on: ping, topic: news, alert: { title: x }, expires: 5m }
         - { name: required, app: customer, on: ping, alert: { title: x }, expires: 5m }
-        - { name: some, app: customer, on: ping, sample: 50%, alert: { title: x }, expires: 5m }
+        - { name: some, app: customer, on: ping, if: "share('greeting') < 0.5", alert: { title: x }, expires: 5m }
         - name: night
           app: customer
           on: ping
@@ -183,14 +183,13 @@ import TestSupport
       try await stage.until("select count(*) from ridepulse.events", is: "0")
       // What docs/rules.md gives data analysts.
       let text = try String(contentsOfFile: Project.path("docs/rules.md"), encoding: .utf8)
-      let block = try #require(text.components(separatedBy: "the expression of samples").last)
+      let block = try #require(text.components(separatedBy: "the expression of shares").last)
       let expression = try #require(block.components(separatedBy: "```").dropFirst().first)
-        .dropFirst("sql".count).replacing("'receipt'", with: "'some'").replacing(
-          "0.10", with: "0.5")
+        .dropFirst("sql".count)
       let wrong = try await stage.value(
         """
-        select count(*) from ridepulse.ledger l join ridepulse.devices d on d.id = l.device_id
-        where l.rule = 'some' and (\(expression)) is distinct from (l.reason_code is null)
+        select count(*) from ridepulse.deliveries l
+        where l.rule = 'some' and ((\(expression)) < 0.5) is distinct from (l.reason_code is null)
         """)
       #expect(wrong == "0")
       let rows = try await stage.rows(
@@ -202,7 +201,7 @@ import TestSupport
         rows == [
           ["night", "pending", "quiet_hours", "t"], ["off", "accepted", nil, "t"],
           ["off", "suppressed", "opted_out", "t"], ["required", "accepted", nil, "t"],
-          ["some", "accepted", nil, "t"], ["some", "suppressed", "not_in_sample", "t"],
+          ["some", "accepted", nil, "t"], ["some", "suppressed", "condition_false", "t"],
         ])
       let explained = try Command.ridepulse(["explain", "r1"], stage.environment)
       #expect(explained.output.contains("the owner has turned news off"), "\(explained)")

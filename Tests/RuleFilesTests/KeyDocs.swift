@@ -89,7 +89,6 @@ enum KeyDocs {
     case .timeZone: "`ride` or an IANA name"
     case .zoneName: "IANA name"
     case .timeOfDay: "`HH:MM`"
-    case .percentage: "percentage such as `10%`"
     case .missed: "`skip`, `latest`, `all` or `{ all: N }`"
     case .ends(let form, let longest, _):
       "word, list of words, or map of event to duration, at most \(longest.rideText), or to mapping: "

@@ -130,7 +130,6 @@ enum KeySchema {
     case .cron: pattern(#"^\s*(\S+\s+){4}\S+\s*$"#)
     case .timeZone, .zoneName: ["type": "string"]
     case .timeOfDay: pattern("^([01][0-9]|2[0-3]):[0-5][0-9]$")
-    case .percentage: pattern(#"^(?=.*[1-9])\d{1,2}(\.\d{1,4})?%$|^100(\.0{1,4})?%$"#)
     case .missed: missed
     case .ends(let form, _, _):
       [
@@ -198,7 +197,8 @@ enum KeySchema {
 
   private static var attribute: Schema {
     let columns = Placeholder.RideField.allCases.map(\.rawValue).joined(separator: "|")
-    return pattern(#"^(?!(ride\.)?attributes(\.|$)|ride\.(\#(columns))$)[^\s{.]+(\.[^\s{.]+)*$"#)
+    let wrong = #"attributes$|ride\.attributes(\.|$)|ride\.(\#(columns))$"#
+    return pattern(#"^(?!\#(wrong))[^\s{.]+(\.[^\s{.]+)*$"#)
   }
   private static var text: Schema { value(.text(expected: "")) }
   private static var duration: Schema { pattern(#"^(?=.*[1-9])(\d+d)?(\d+h)?(\d+m)?(\d+s)?$"#) }

@@ -1,7 +1,7 @@
 import Base
 internal import RideCore
 
-/// Reads the last contacts of people, for rules with `at: contact`.
+/// Reads the last contacts of people, for rules with `at: contact` or with `contact` in `if`.
 ///
 /// A phone's row has its owner's contact, too, but an owner without a phone makes contact as well.
 struct ContactRead: Sendable {

@@ -78,7 +78,7 @@ struct PhoneRead: Sendable {
 
   /// The statement that reads what these rules depend on.
   static func ofPeople(for rules: RuleSet) -> Statement {
-    switch (rules.asksForContacts, rules.asksForPreferences) {
+    switch (rules.asksForPhoneContacts, rules.asksForPreferences) {
     case (false, false): ofPeople
     case (true, false): ofPeopleWithContacts
     case (false, true): ofPeopleWithOptOuts

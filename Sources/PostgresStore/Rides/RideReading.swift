@@ -105,10 +105,18 @@ struct RideReading {
     for (ride, memo) in claims.ridesAndMemos {
       let covered = memo.part?.after ?? 0
       let found = claims.rows.withView(of: ride) { view in
-        (view.people(of: apps), view.events.contains { startEvents.contains($0.name) })
+        (
+          view.people(of: apps),
+          !memo.awaitedStarts.isEmpty || view.events.contains { startEvents.contains($0.name) }
+        )
       }
       guard let (owners, startsCard) = found else { continue }
-      for owner in owners + memo.ownersOfPosts.filter({ !owners.contains($0) }) {
+      let ofPosts = memo.waitingOwners { $0.kind == .post }
+      let ofContacts = memo.waitingOwners { contactApps.contains($0.app) }
+      for owner in ofContacts where !owners.contains(owner) && !ofPosts.contains(owner) {
+        withContacts.append(RidePerson(ride: ride, person: owner, covered: covered))
+      }
+      for owner in owners + ofPosts.filter({ !owners.contains($0) }) {
         let person = RidePerson(ride: ride, person: owner, covered: covered)
         people.append(person)
         if contactApps.contains(owner.app) { withContacts.append(person) }
@@ -141,10 +149,10 @@ struct RideReading {
 }
 
 extension Memo {
-  /// Whom posts that wait address, each once: the ride may not name them any more.
-  fileprivate var ownersOfPosts: [PhoneOwner] {
+  /// Returns whom some of what waits addresses, each once: the ride may not name them any more.
+  fileprivate func waitingOwners(of isWanted: (LedgerEntry) -> Bool) -> [PhoneOwner] {
     var owners: [PhoneOwner] = []
-    for item in waiting where item.entry.kind == .post {
+    for item in waiting where isWanted(item.entry) {
       guard let owner = item.entry.owner else { continue }
       let person = PhoneOwner(item.entry.app, owner)
       if !owners.contains(person) { owners.append(person) }

@@ -7,25 +7,27 @@ extension Decider {
   /// Returns why a rule's `if` blocks a push; nil if it does not, or if there is none.
   ///
   /// - Parameters:
-  ///   - phone: the phone that the push is for; nil if the condition does not depend on it.
+  ///   - subject: whom the push is for, as far as the condition depends on it.
   ///   - last: what the rule remembered, as JSON; nil if it never did.
   mutating func condition(
-    _ rule: CompiledRule, _ context: TemplateContext, _ phone: Phone?, last: String?
+    _ rule: CompiledRule, _ context: TemplateContext, _ subject: Condition.Subject, last: String?
   ) -> LedgerReason? {
     guard let condition = rule.condition else { return nil }
     let last = condition.readsLast ? last : nil
+    let contact = condition.readsContact ? self.contact(of: subject) : nil
     let inputs = Condition.Inputs(
-      context: context, phone: phone, defaultEnvironment: configuration.defaultEnvironment,
+      context: context, subject: subject, contact: contact,
+      defaultEnvironment: configuration.defaultEnvironment,
       last: last.map(condition.value(of:)) ?? .null, now: now)
     return condition.failure(with: inputs, &work)
   }
 
   /// Returns why a rule does not fire as far as its `if` is concerned, if it has not fired yet.
   mutating func firstCondition(
-    _ rule: CompiledRule, _ context: TemplateContext, _ phone: Phone?, last: String?
+    _ rule: CompiledRule, _ context: TemplateContext, _ subject: Condition.Subject, last: String?
   ) -> LedgerReason? {
     guard let condition = rule.condition else { return nil }
-    if let failure = self.condition(rule, context, phone, last: last) { return failure }
+    if let failure = self.condition(rule, context, subject, last: last) { return failure }
     // What can't be remembered would let the rule fire at each change.
     let size = condition.remembered.isEmpty ? 0 : condition.memory(of: context).count
     if size <= Condition.memoryLimit { return nil }
@@ -35,47 +37,62 @@ extension Decider {
 
   /// Returns whether a rule may fire as far as its `if` is concerned; closes the entry if not.
   ///
-  /// A condition that does not read the phone is evaluated once for an event, and is then not asked
-  /// for a phone.
+  /// It is evaluated at one of three places, by its scope: once for an event, for each person, or for
+  /// each phone. The others admit everything.
   mutating func isAdmitted(
-    _ rule: CompiledRule, _ context: TemplateContext, _ entry: LedgerEntry, _ phone: Phone? = nil
+    _ rule: CompiledRule, _ context: TemplateContext, _ entry: LedgerEntry,
+    at scope: Condition.Scope, _ phone: Phone? = nil
   ) -> Bool {
-    guard let condition = rule.condition, condition.readsPhone == (phone != nil) else {
-      return true
+    guard rule.conditionScope == scope else { return true }
+    var firing = RuleFiring(rule.name, context.event)
+    if scope == .person {
+      firing.app = entry.app
+      firing.owner = entry.owner
     }
-    let firing = RuleFiring(rule.name, context.event)
-    if phone == nil, let part = decision.view.memo.part {
-      return part.blocked?.contains(firing) != true
-    }
-    let reason = firstCondition(rule, context, phone, last: conditions[rule.name]?.last)
+    if scope != .phone, !isFirstPart { return !formerlyBlocked.contains(firing) }
+    let subject = Condition.Subject(app: entry.app, owner: entry.owner, phone: phone)
+    let reason = firstCondition(rule, context, subject, last: conditions[rule.name]?.last)
     let isUpdate = context.event.name == "ride_updated"
-    // The rows of several phones have one text: known is what an earlier event recorded.
-    let known = (phone == nil ? conditions : decision.view.memo.conditions)[rule.name]?.complaint
+    // The rows of several people or phones have one text: known is what an earlier event recorded.
+    let known =
+      (scope == .event ? conditions : decision.view.memo.conditions)[rule.name]?.complaint
     guard let reason else {
       if isUpdate, conditions[rule.name]?.complaint != nil {
         conditions[rule.name]?.complaint = nil
       }
       return true
     }
-    if phone == nil { blocked.append(firing) }
-    let isError = reason.code == .engine(.conditionError)
+    if scope != .phone { blocked.append(firing) }
     if isUpdate {
-      if isError {
-        conditions[rule.name, default: ConditionMemo()].complaint = reason.text
-        if known == reason.text { return false }
-      } else {
-        conditions[rule.name]?.complaint = nil
-        decision.settlement.falseConditions[rule.name, default: 0] += 1
-        return false
-      }
+      refuseUpdate(rule, entry, reason, known: known)
+    } else {
+      block(entry, reason)
     }
-    block(entry, reason)
     return false
   }
 
-  /// The number of pushes that this decision sends, leaves to a later one or to a card: what reaches
-  /// people.
-  var livePushes: Int { decision.pushes.count + liveItems }
+  /// Ends what `if` blocks of a change of the ride: a false condition is only counted, and an error has
+  /// no row if an earlier change had the same one.
+  mutating func refuseUpdate(
+    _ rule: CompiledRule, _ entry: LedgerEntry, _ reason: LedgerReason, known: String?
+  ) {
+    if reason.code == .engine(.conditionError) {
+      conditions[rule.name, default: ConditionMemo()].complaint = reason.text
+      if known != reason.text { block(entry, reason) }
+    } else {
+      conditions[rule.name]?.complaint = nil
+      decision.settlement.falseConditions[rule.name, default: 0] += 1
+    }
+  }
+
+  /// The number of pushes and events that this decision sends, leaves to a later one or to a card: what
+  /// reaches people or rules.
+  var livePushes: Int { decision.pushes.count + liveItems + decision.settlement.emits.count }
+
+  /// Returns the last contact of a person, as far as the view has it.
+  private func contact(of subject: Condition.Subject) -> Timestamp? {
+    decision.view.contacts.first { $0.app == subject.app && $0.owner == subject.owner }?.at
+  }
 
   /// Remembers the attributes that a rule's `if` will read as `last`.
   mutating func remember(_ rule: CompiledRule, _ context: TemplateContext) {
@@ -141,19 +158,19 @@ extension Decider {
   ) -> LedgerReason? {
     guard let condition = rule.condition else { return nil }
     // An escalation is about all phones of its owner.
-    if condition.readsPhone, phone == nil, rule.emittedEvent == nil { return nil }
-    let phone = condition.readsPhone ? phone : nil
+    if condition.readsPhone, phone == nil { return nil }
     let entry = item.entry
+    let subject = Condition.Subject(app: entry.app, owner: entry.owner, phone: phone)
     if isFirstDecision(item) {
       let last = decision.view.memo.conditions[rule.name]?.last
       keepMemory(of: rule, entry.event, last: last)
       let known = decision.fired[RuleFiring(rule.name, entry.event).key]
-      return firstCondition(rule, context, phone, last: known)
+      return firstCondition(rule, context, subject, last: known)
     }
     let last = decision.fired[RuleFiring(rule.name, entry.event).key]
     // The memo had no room for it.
     if condition.readsLast, last == nil { return nil }
-    guard let reason = self.condition(rule, context, phone, last: last) else { return nil }
+    guard let reason = self.condition(rule, context, subject, last: last) else { return nil }
     return reason.code == .engine(.conditionFalse) ? .becameFalse(condition) : reason
   }
 

@@ -25,11 +25,14 @@ extension Decider {
       keepMemory(of: rule, context.event, last: conditions[rule.name]?.last)
       var entry = draft(rule, context.event)
       entry.owner = recipients.recipients(of: rule.app, in: context).first?.owner
-      if !isAdmitted(rule, context, entry) { return }
+      if !isAdmitted(rule, context, entry, at: .event) { return }
     }
-    if rule.emittedEvent != nil { return fireEmit(rule, draft(rule, context.event), context) }
     let before = livePushes
-    for app in rule.apps { fire(firing, app) }
+    if rule.emittedEvent != nil {
+      fireEmit(rule, draft(rule, context.event), context)
+    } else {
+      for app in rule.apps { fire(firing, app) }
+    }
     if rule.condition != nil, firing.waitsUntil == nil, livePushes > before {
       remember(rule, context)
     }
@@ -78,6 +81,7 @@ extension Decider {
     var entry = draft(rule, event, app, of: isFurther ? owner : nil)
     entry.owner = owner
     if person.isParticipant { entry.isOfParticipant = true }
+    if firing.isDecided, !isAdmitted(rule, firing.context, entry, at: .person) { return }
     var awaited: [PushID] = []
     let candidates = isFurther ? phonesOfPeople?[PhoneOwner(app, owner)] ?? [] : phones
     for phone in candidates where phone.app == app && phone.ownerID == owner {
@@ -106,10 +110,10 @@ extension Decider {
       wait(entry, .until(waitsUntil), .waiting(until: waitsUntil), image: image)
       return true
     }
-    if firing.leftStates == nil, !isAdmitted(rule, firing.context, entry, phone) { return false }
-    if let reason = firing.leftStates ?? exclusion(of: phone.ownerID, in: phone.app, by: rule)
-      ?? contact(rule, phone)
-    {
+    if firing.leftStates == nil, !isAdmitted(rule, firing.context, entry, at: .phone, phone) {
+      return false
+    }
+    if let reason = firing.leftStates ?? optOut(of: phone.ownerID, in: phone.app, from: rule) {
       block(entry, reason)
       return false
     }

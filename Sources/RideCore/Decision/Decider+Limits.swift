@@ -1,18 +1,7 @@
-// What a rule's topic, sample, quiet hours and cap keep from a person.
+// What a rule's topic, quiet hours and cap keep from a person.
 
 import Base
 extension Decider {
-  /// Returns why a rule sends an owner nothing at any hour; nil if nothing excludes the owner.
-  func exclusion(
-    of owner: OwnerID, in app: App, by rule: CompiledRule
-  ) -> LedgerReason? {
-    guard let limits = rule.limits else { return nil }
-    if let sample = limits.sample, !sample.contains(owner, of: rule.name) {
-      return .notInSample(sample)
-    }
-    return optOut(of: owner, in: app, from: rule)
-  }
-
   /// Returns the reason if the owner has turned the rule's topic off.
   func optOut(of owner: OwnerID, in app: App, from rule: CompiledRule) -> LedgerReason? {
     guard let topic = rule.limits?.topic,
@@ -78,10 +67,6 @@ extension Decider {
 }
 
 extension LedgerReason {
-  static func notInSample(_ sample: OwnerSample) -> LedgerReason {
-    LedgerReason(.notInSample, "not in the sample of \(sample.text)")
-  }
-
   static func optedOut(of topic: Topic) -> LedgerReason {
     LedgerReason(.optedOut, "the owner has turned \(topic) off")
   }

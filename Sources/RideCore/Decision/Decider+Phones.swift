@@ -18,18 +18,6 @@ extension Decider {
     }
   }
 
-  /// Returns why a rule skips a phone whose owner was in contact lately; nil if it skips nothing.
-  func contact(_ rule: CompiledRule, _ phone: Phone) -> LedgerReason? {
-    guard let limit = rule.unlessContactWithin, let contactedAt = phone.contactedAt else {
-      return nil
-    }
-    // A contact that arrived while this was being decided has an age of zero.
-    let age = max(.zero, now - contactedAt)
-    return age < limit
-      ? LedgerReason(.recentContact, "the phone was in contact \(age.components.seconds) s ago")
-      : nil
-  }
-
   /// - Parameter rule: the rule whose push it is; nil for a raw push.
   mutating func plan(
     _ push: PlannedPush, _ entry: LedgerEntry, _ phone: Phone, by rule: CompiledRule? = nil

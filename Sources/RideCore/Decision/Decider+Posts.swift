@@ -20,7 +20,8 @@ extension Decider {
     if let waitsUntil = firing.waitsUntil {
       return wait(entry, .until(waitsUntil), .waiting(until: waitsUntil), image: person.image)
     }
-    if let reason = firing.leftStates ?? exclusion(of: person.owner, in: app, by: firing.rule) {
+    if firing.isDecided, !isAdmitted(firing.rule, firing.context, entry, at: .person) { return }
+    if let reason = firing.leftStates ?? optOut(of: person.owner, in: app, from: firing.rule) {
       return block(entry, reason)
     }
     planPost(&planner, entry, to: person.owner)

@@ -117,7 +117,10 @@ extension Decider {
       guard let context = context(entry.event) else {
         return close(entry, .suppressed, .rideNotFound)
       }
-      return emit(rule, entry, context)
+      let before = livePushes
+      emit(rule, entry, context)
+      if item.wait.isFirst, livePushes > before { remember(rule, context) }
+      return
     }
     // Its rule may send something else by now.
     if (rule.post?.receiver) != entry.receiver { return close(entry, .suppressed, .ruleGone) }
@@ -141,11 +144,7 @@ extension Decider {
         entry, .suppressed,
         isParticipant ? .noLongerParticipates(entry.app) : .otherOwner(of: entry.app))
     }
-    if let reason = exclusion(of: owner, in: entry.app, by: rule)
-      ?? phone.flatMap({ contact(rule, $0) })
-    {
-      return block(entry, reason)
-    }
+    if let reason = optOut(of: owner, in: entry.app, from: rule) { return block(entry, reason) }
     let before = livePushes
     defer { if item.wait.isFirst, livePushes > before { remember(rule, context) } }
     let image = recipients.recipient(owner, of: entry.app, in: context, item.image).image

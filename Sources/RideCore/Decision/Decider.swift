@@ -46,6 +46,8 @@ struct Decider {
   var conditions: [String: ConditionMemo]
   /// The firings that `if` blocks, and what rules remember, in this decision.
   var blocked: [RuleFiring] = []
+  /// Those that it blocked in the first part of a split pass.
+  let formerlyBlocked: Set<RuleFiring>
   var remembered: [String: String] = [:]
   /// `phones` by owner, grouped once if an event concerns several people.
   var phonesOfPeople: [PhoneOwner: [Phone]]?
@@ -66,6 +68,7 @@ struct Decider {
     newEvents = part == nil ? view.events : []
     recipients = RecipientResolver(view.events)
     conditions = memo.conditions
+    formerlyBlocked = Set(part?.blocked ?? [])
     let isActive = view.ride?.state.map(configuration.rules.activeStates.contains) ?? false
     // The view is moved, and `self` is complete with its last statement: neither is copied.
     var decision = Decision(view: view, revision: configuration.revision?.id)

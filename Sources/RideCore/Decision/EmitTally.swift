@@ -41,6 +41,11 @@ extension Decider {
   ) {
     if !isFirstPart { return }
     if let due = awaitedFiring(of: entry.event) {
+      var entry = entry
+      // A condition about a person is decided later, for the same one.
+      if rule.condition?.scope == .person {
+        entry.owner = recipients.recipients(of: rule.app, in: context).first?.owner
+      }
       return wait(entry, .until(due), .waiting(until: due))
     }
     emit(rule, entry, context)

@@ -32,7 +32,6 @@ package struct LedgerReason: Hashable, Sendable {
     case outOfTime = "out_of_time"
     case superseded
     case coveredByCard = "covered_by_card"
-    case recentContact = "recent_contact"
     case noPhone = "no_phone"
     case noOwner = "no_owner"
     case otherOwner = "other_owner"
@@ -94,7 +93,6 @@ package struct LedgerReason: Hashable, Sendable {
     case noReceipts = "no_receipts"
     case emitted
     case emitLimit = "emit_limit"
-    case notInSample = "not_in_sample"
     case optedOut = "opted_out"
     case quietHours = "quiet_hours"
     case overCap = "over_cap"

@@ -10,8 +10,8 @@ package struct Memo: Hashable, Sendable {
   package var cards: [CardTarget: CardMemo] = [:]
   /// Card starts by push, by `StartToken.id`.
   package var starts: [Int64: StartMemo] = [:]
-  /// Start events whose cards are still to be started, by rule name: before `from`, or while the card
-  /// before has not ended yet.
+  /// Start events whose cards are still to be started, by rule name: before `from`, while the card
+  /// before has not ended yet, or while `if` about the ride does not hold.
   package var awaitedStarts: [String: RideEvent] = [:]
   /// Raw pushes that were journalled, must not repeat, and have no recorded outcome.
   package var unrepeatable: [PushID] = []
@@ -65,7 +65,8 @@ package struct SlotMemo: Hashable, Sendable {
 package struct ConditionMemo: Hashable, Sendable {
   /// The values that the rule remembered when it last fired, as a JSON object; nil if it never did.
   package var last: String?
-  /// Why the condition could not be evaluated at the last change of the ride, as the ledger has it.
+  /// Why the condition could not be evaluated at the last change of the ride, as the ledger has it; of
+  /// a card whose start waits, why the condition does not hold.
   package var complaint: String?
 
   var isEmpty: Bool { last == nil && complaint == nil }
@@ -76,6 +77,9 @@ struct RuleFiring: Hashable, Sendable {
   var rule: String
   var event: Int64
   var at: Timestamp
+  /// The person, if the rule fires for each of several on its own.
+  var app: App?
+  var owner: OwnerID?
 }
 
 extension RuleFiring {

@@ -18,7 +18,7 @@ package struct RideView: Hashable, Sendable {
   package var channels: [RideChannel] = []
   /// Tokens that can start a card on a phone of a person whom the ride concerns.
   package var startTokens: [StartToken]
-  /// The last contacts of the ride's people, if a rule has `at: contact`.
+  /// The last contacts of the ride's people, if a rule reads them.
   package var contacts: [OwnerContact] = []
   /// Those of the pushes that escalations in the memo await which apps have reported as seen.
   package var seen: Set<PushID> = []

@@ -226,5 +226,7 @@ extension RuleFiring: StoredObject {
     try fields.field("rule", &rule)
     try fields.field("event", &event)
     try fields.field("at", &at)
+    try fields.field("app", &app)
+    try fields.field("owner", &owner)
   }
 }

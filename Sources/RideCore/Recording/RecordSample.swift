@@ -2,30 +2,46 @@
 ///
 /// A ride is recorded whole or not at all, by each node and after each restart.
 package struct RecordSample: Hashable, Sendable {
-  private let share: OwnerSample
+  /// The share in millionths: 100,000 is 10 %.
+  package let millionths: UInt64
 
-  /// Parses a percentage such as `5%`; nil for anything that `sample` of a rule refuses.
+  /// Parses a percentage such as `10%` or `0.5%`, above 0 and at most 100, with up to four decimals;
+  /// nil for anything else.
   package init?(text: String) {
-    guard let share = OwnerSample(text: text) else { return nil }
-    self.share = share
+    guard text.utf8.last == UInt8(ascii: "%") else { return nil }
+    let parts = text.dropLast().split(
+      separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    let decimals = parts.count == 2 ? parts[1] : ""
+    let isNumber = parts.allSatisfy { part in
+      !part.isEmpty && part.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+    guard isNumber, let whole = parts.first, whole.count <= 3, decimals.count <= 4,
+      let millionths = UInt64(
+        whole + decimals + String(repeating: "0", count: 4 - decimals.count))
+    else { return nil }
+    self.init(millionths: millionths)
   }
 
   package init?(millionths: UInt64) {
-    guard let share = OwnerSample(millionths: millionths) else { return nil }
-    self.share = share
+    guard (1...1_000_000).contains(millionths) else { return nil }
+    self.millionths = millionths
   }
 
-  package var millionths: UInt64 { share.millionths }
-
   /// The share as it was written, without superfluous zeros.
-  package var text: String { share.text }
+  package var text: String {
+    let (whole, rest) = millionths.quotientAndRemainder(dividingBy: 10_000)
+    if rest == 0 { return "\(whole)%" }
+    var decimals = String(String(rest + 10_000).dropFirst())
+    while decimals.hasSuffix("0") { decimals.removeLast() }
+    return "\(whole).\(decimals)%"
+  }
 
   /// The share in percent.
-  package var percent: Double { Double(share.millionths) / 10_000 }
+  package var percent: Double { Double(millionths) / 10_000 }
 
   /// Returns whether a ride is recorded; never a pseudo ride of raw pushes, which no rule decides.
   package func contains(_ ride: RideID) -> Bool {
     if RawPush.Source(of: ride) != nil { return false }
-    return share.contains(OwnerID(ride.text), of: "ridepulse record")
+    return OwnerShare.bits(of: ride.text, named: "ridepulse record") * 1_000_000 < millionths << 32
   }
 }

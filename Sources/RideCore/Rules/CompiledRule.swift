@@ -17,8 +17,9 @@ final class CompiledRule: Sendable {
   let validity: Duration
   let collapse: TextTemplate?
   let withCard: WithCard?
-  let unlessContactWithin: Duration?
   let condition: Condition?
+  /// Where `if` is decided; nil without one. Events to emit concern the ride, and have no phones.
+  let conditionScope: Condition.Scope?
   let escalation: Escalation?
   /// The event that it emits in the place of a push.
   let emittedEvent: String?
@@ -47,8 +48,9 @@ final class CompiledRule: Sendable {
     validity = rule.validity
     collapse = rule.collapse
     withCard = rule.withCard
-    unlessContactWithin = rule.unlessContactWithin
     condition = rule.condition
+    conditionScope =
+      rule.what.emittedEvent == nil ? condition?.scope : condition.map { _ in .event }
     escalation = rule.escalation
     emittedEvent = rule.what.emittedEvent
     post = rule.what.post

@@ -5,8 +5,10 @@ package import CEL
 package struct Condition: Hashable, Sendable {
   /// The expression as it was written.
   package let text: String
-  /// `remember`: columns of the ride and paths of attributes whose values are kept when the rule
-  /// fires, and read as `last`.
+  /// Whom the value depends on.
+  let scope: Scope
+  /// `remember`: columns of the ride and paths of attributes, alone or below `attributes`, whose values
+  /// are kept when the rule fires, and read as `last`.
   package let remembered: [[String]]
   private let program: CELProgram
 
@@ -26,6 +28,7 @@ package struct Condition: Hashable, Sendable {
       environment.declare("ride.entered", .object(Dictionary(times) { first, _ in first }))
     }
     program = try CELProgram(text, in: environment, result: .bool)
+    scope = Scope(program)
     self.text = text
     self.remembered = remembered
   }
@@ -52,22 +55,42 @@ package struct Condition: Hashable, Sendable {
     ("phone.platform", .string), ("phone.contact", .nullable(.timestamp)),
     ("last", .nullable(.map(.string, .dyn))), ("now", .timestamp),
     ("ride.entered", .map(.string, .timestamp)),
-  ])
+    ("contact", .nullable(.timestamp)), ("me", .map(.string, .dyn)),
+  ], functions: [CELHostFunction("share", [.string], result: .double)])
 
-  fileprivate enum Variable: Int {
+  enum Variable: Int {
     case rideID, state, customerID, driverID, pickupAt, timeZone, updatedAt, attributes
     case eventName, eventAt, eventData
     case locale, environment, platform, phoneContact, last, now
-    case entered
+    case entered, contact, me
+
+    fileprivate static let ofPhone: [Variable] = [.locale, .environment, .platform, .phoneContact]
+    /// Those that may differ from person to person, as the functions do.
+    fileprivate static let ofPerson: [Variable] = [.contact, .me]
+  }
+
+  /// Whom the value of a condition depends on: it is decided once for an event, for each of its
+  /// people, or for each of their phones.
+  package enum Scope: Hashable, Sendable {
+    case event, person, phone
+
+    fileprivate init(_ program: CELProgram) {
+      func reads(_ variables: [Variable]) -> Bool {
+        variables.contains { program.variables.contains($0.rawValue) }
+      }
+      let isOfPerson = reads(Variable.ofPerson) || !program.functions.isEmpty
+      self = reads(Variable.ofPhone) ? .phone : isOfPerson ? .person : .event
+    }
   }
 
   /// Whether its value may differ from phone to phone.
-  package var readsPhone: Bool {
-    [Variable.locale, .environment, .platform, .phoneContact].contains { reads($0) }
-  }
+  package var readsPhone: Bool { scope == .phone }
 
   /// Whether it reads when the phone was last in contact.
-  package var readsContact: Bool { reads(.phoneContact) }
+  package var readsPhoneContact: Bool { reads(.phoneContact) }
+
+  /// Whether it reads when the owner was last in contact.
+  package var readsContact: Bool { reads(.contact) }
 
   /// Whether it reads a value of the ride.
   package var readsRide: Bool {
@@ -116,8 +139,9 @@ package struct Condition: Hashable, Sendable {
   func memory(of context: TemplateContext) -> [UInt8] {
     var memory = JSONValue.object([:])
     for path in remembered {
+      let keys = path.first == "attributes" ? Array(path.dropFirst()) : path
       let value =
-        Self.column(path).map { context.remembered($0) } ?? context.attributes?.value(at: path)
+        Self.column(path).map { context.remembered($0) } ?? context.attributes?.value(at: keys)
       memory.set(value ?? .null, at: path[...])
     }
     return memory.json
@@ -156,59 +180,6 @@ package struct Condition: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) {
     hasher.combine(text)
     hasher.combine(remembered)
-  }
-}
-
-extension Condition {
-  /// What a condition is evaluated for.
-  ///
-  /// An object, because copying the row of a ride costs more than most conditions.
-  final class Inputs: CELInputs {
-    private let context: TemplateContext
-    private let phone: Phone?
-    private let defaultEnvironment: APNsEnvironment
-    private let last: CELValue
-    private let now: Timestamp
-
-    /// - Parameter last: what the rule remembered when it last fired; null if it never did.
-    init(
-      context: TemplateContext, phone: Phone?, defaultEnvironment: APNsEnvironment,
-      last: CELValue, now: Timestamp
-    ) {
-      self.context = context
-      self.phone = phone
-      self.defaultEnvironment = defaultEnvironment
-      self.last = last
-      self.now = now
-    }
-
-    package func value(of variable: Int) -> CELValue {
-      let ride = context.ride
-      switch Variable(rawValue: variable) {
-      // An event about no ride has a ride's place in the store, and no value of one.
-      case .rideID where !context.hasRide, .timeZone where !context.hasRide: return .null
-      case .rideID: return .string(ride.id.text)
-      case .state: return CELValue(ride.state)
-      case .customerID: return CELValue(ride.customerID?.text)
-      case .driverID: return CELValue(ride.driverID?.text)
-      case .pickupAt: return CELValue(ride.pickupAt)
-      case .timeZone: return .string(ride.timeZone)
-      case .updatedAt: return CELValue(ride.updatedAt)
-      case .attributes: return CELValue(context.attributes ?? .null)
-      case .eventName: return .string(context.event.name)
-      case .eventAt: return CELValue(context.event.at)
-      case .eventData: return CELValue(context.data ?? .null)
-      case .locale: return CELValue(phone?.locale)
-      case .environment:
-        return .string((phone?.environment ?? defaultEnvironment).rawValue)
-      case .platform: return .string("ios")
-      case .phoneContact: return CELValue(phone?.contactedAt)
-      case .last: return last
-      case .now: return CELValue(now)
-      case .entered: return context.entries
-      case nil: return .null
-      }
-    }
   }
 }
 

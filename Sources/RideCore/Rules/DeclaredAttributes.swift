@@ -64,7 +64,10 @@ extension DeclaredAttributes {
   /// - Parameter columns: those of the paths that are columns of the ride.
   func celType(of paths: [[String]], columns: [[String]]) -> CELType {
     let names = Set(columns.joined())
-    return Self.remembered(paths.map { $0[...] }, of: types.filter { !names.contains($0.key) })
+    var known = types.filter { !names.contains($0.key) }
+    // `attributes.pickup_at` is written so, and read so.
+    known["attributes"] = .object(types)
+    return Self.remembered(paths.map { $0[...] }, of: known)
   }
 
   private static func remembered(

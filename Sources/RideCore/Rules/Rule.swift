@@ -19,21 +19,18 @@ package struct Rule: Hashable, Sendable {
   /// `with-card`: what happens to it on a phone with a card; nil leaves it to a card that shows an
   /// alert for the event.
   package var withCard: WithCard?
-  /// `unless-contact-within`: nothing is sent if the owner was in contact within this time.
-  package var unlessContactWithin: Duration?
   /// `if`: the condition on which it fires; nil if it has none.
   package var condition: Condition?
   /// `escalate`: what follows if no push of a firing is seen.
   package var escalation: Escalation?
-  /// Its topic, sample, quiet hours and cap.
+  /// Its topic, quiet hours and cap.
   package var limits = RuleLimits()
   /// Where it is defined, such as `schedules/customer.yaml:12`.
   package var source: String
 
   package init(
     name: String, app: App, when: When, what: What, data: [String: PayloadTemplate] = [:],
-    expires: RuleExpiry, collapse: TextTemplate? = nil, unlessContactWithin: Duration? = nil,
-    source: String
+    expires: RuleExpiry, collapse: TextTemplate? = nil, source: String
   ) {
     self.name = name
     self.app = app
@@ -42,7 +39,6 @@ package struct Rule: Hashable, Sendable {
     self.data = data
     self.expires = expires
     self.collapse = collapse
-    self.unlessContactWithin = unlessContactWithin
     self.source = source
   }
 

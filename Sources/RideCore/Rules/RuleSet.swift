@@ -146,15 +146,16 @@ package struct RuleSet: Sendable {
   /// Whether any rule broadcasts.
   package var broadcasts: Bool { cards.contains { $0.life.broadcast != nil } }
 
-  /// Whether any rule depends on when an owner was last in contact.
-  package var asksForContacts: Bool {
-    rules.contains { $0.unlessContactWithin != nil || $0.condition?.readsContact == true }
+  /// Whether any rule depends on when a phone was last in contact.
+  package var asksForPhoneContacts: Bool {
+    rules.contains { $0.condition?.readsPhoneContact == true }
   }
 
-  /// The apps whose owners' last contacts `at: contact` reads.
+  /// The apps whose owners' last contacts rules read: by `at: contact`, or by `contact` in `if`.
   package var contactApps: [App] {
-    let apps = timed.all.flatMap { $0.time?.isOfContact == true ? $0.rule.apps : [] }
-    return Set(apps).sorted { $0.rawValue < $1.rawValue }
+    let timed = timed.all.flatMap { $0.time?.isOfContact == true ? $0.rule.apps : [] }
+    let conditional = rules.flatMap { $0.condition?.readsContact == true ? $0.apps : [] }
+    return Set(timed + conditional).sorted { $0.rawValue < $1.rawValue }
   }
 
   /// The apps whose people rules post to, with or without a phone.

@@ -35,7 +35,9 @@ struct ConditionDecoder {
       } else if fields["remember"] == nil, condition.readsLast {
         diagnostics.report(
           field.location, "last in a rule without remember",
-          expected: "remember next to if: the attributes to keep, such as remember: [eta_epoch]")
+          expected: fields["live-activity"] == nil
+            ? "remember next to if: the attributes to keep, such as remember: [eta_epoch]"
+            : "an if without it: a card has no former firing")
       }
       return condition
     } catch {
@@ -57,7 +59,8 @@ struct ConditionDecoder {
       expected: expected, nearest: problem.nearest)
   }
 
-  /// Reads paths of attributes such as `eta_epoch` or `driver.eta`; nil if one is wrong.
+  /// Reads columns and paths of attributes such as `eta_epoch`, `driver.eta` or
+  /// `attributes.pickup_at`; nil if one is wrong.
   private func paths(_ field: Field) -> [[String]]? {
     let nodes: [YAMLNode]
     switch field.node.kind {
@@ -91,14 +94,16 @@ struct ConditionDecoder {
   private func path(_ node: YAMLNode) -> [String]? {
     let path = node.string?.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     let isColumn = path?.count == 2 && Placeholder.RideField(rawValue: path?[1] ?? "") != nil
-    let prefixes = [["ride", "attributes"], ["attributes"]] + (isColumn ? [["ride"]] : [])
+    let prefixes = [["ride", "attributes"]] + (isColumn ? [["ride"]] : [])
     let prefix = prefixes.first { path?.starts(with: $0) == true }
-    if let path, prefix == nil, path.joined().utf8.count <= WordForm.lengthLimit,
+    if let path, prefix == nil, path != ["attributes"],
+      path.joined().utf8.count <= WordForm.lengthLimit,
       !path.contains(where: { $0.isEmpty || $0.contains("{") || $0.contains(where: \.isWhitespace) }
       )
     {
       if path.count > 1 || Placeholder.RideField(rawValue: path[0]) == nil {
-        _ = diagnostics.attribute(path, of: "", in: "remember", at: node.location)
+        let keys = path[0] == "attributes" ? Array(path.dropFirst()) : path
+        _ = diagnostics.attribute(keys, of: "", in: "remember", at: node.location)
       }
       return path
     }

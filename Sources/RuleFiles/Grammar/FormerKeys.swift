@@ -23,6 +23,24 @@ enum FormerKeys {
     ]
   }
 
+  /// Returns what to write instead of the keys that are `if` now, with the values of the rule.
+  static func conditions(in node: YAMLNode) -> [String: String] {
+    guard case .mapping(let pairs) = node.kind else { return [:] }
+    func text(_ key: String) -> String? { pairs.first { $0.key == key }?.value.string }
+    let name = text("name") ?? "RULE"
+    let share = text("sample").flatMap(share) ?? "0.1"
+    let limit = text("unless-contact-within") ?? "5m"
+    let away = "phone.contact == null || now - phone.contact > duration('\(limit)')"
+    return ["sample": "if: share('\(name)') < \(share)", "unless-contact-within": "if: \(away)"]
+  }
+
+  /// Returns a percentage such as `12.5%` as a decimal fraction; nil for another text.
+  private static func share(_ text: String) -> String? {
+    guard text.hasSuffix("%"), let percent = Double(text.dropLast()), (0...100).contains(percent)
+    else { return nil }
+    return String(percent / 100)
+  }
+
   private static func sum(_ base: String, _ sign: String, _ offset: String) -> String {
     ["0s", "0m"].contains(offset) ? base : "\(base) \(sign) \(offset)"
   }

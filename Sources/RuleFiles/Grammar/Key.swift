@@ -103,8 +103,6 @@ indirect enum ValueForm: Sendable {
   case zoneName
   /// `HH:MM`.
   case timeOfDay
-  /// A share such as `10%`.
-  case percentage
   case missed
   /// An event or a list of events, or a map of event to a duration, which may be zero, or to such a
   /// mapping.

@@ -67,9 +67,6 @@ extension KeyTable {
         "topic", .word(.topic),
         "What a person can turn off; without it, preferences don't apply to the rule."),
       Key(
-        "sample", .percentage, "Only this share of owners receives it, always the same ones.",
-        nextTo: pushes, otherwise: notInCards),
-      Key(
         "quiet", .offOrMapping(quiet), "Hours of the day without its pushes; `off` for none.",
         nextTo: pushes, otherwise: notInCards),
       Key(

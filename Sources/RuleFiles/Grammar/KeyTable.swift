@@ -89,8 +89,7 @@ enum KeyTable {
         Key(
           "if", .expression,
           "Fires only if this is true, and sends only if it still is: an expression in CEL, see "
-            + "[Conditions](#conditions).",
-          nextTo: pushes, otherwise: notInCards),
+            + "[Conditions](#conditions). On a card: whether one is started."),
         Key(
           "remember", .attributes,
           "Keeps these columns and attributes of the ride when the rule fires; `if` reads them as "
@@ -98,7 +97,8 @@ enum KeyTable {
           partner: (
             "if", "what reads them, such as last == null || last.eta != ride.attributes.eta"
           ),
-          nextTo: pushes, otherwise: notInCards),
+          nextTo: pushes + ["emit"],
+          otherwise: "the rule without it: a card has no former firing, its if decides on a start"),
         Key(
           "lost-after", duration,
           "`every` stops when the ride has not changed for this time; without it, 1d.",
@@ -143,10 +143,6 @@ enum KeyTable {
             + "card's own alert for the event takes its place.",
           nextTo: ["alert"],
           otherwise: "it next to alert: it decides about a phone that shows a card of the ride"),
-        Key(
-          "unless-contact-within", .duration(such: "5m or 90s"),
-          "Sends nothing to phones that made contact within this time.", nextTo: notifications,
-          otherwise: "it next to alert or background: a card shows everyone the current state"),
         TimerKeys.escalate,
       ] + limits,
       exactlyOne: [triggers + ["live-activity"], actions])

@@ -22,7 +22,6 @@ struct LimitsDecoder {
       return value
     }
     limits.topic = value("topic") { decode.word($0).map { Topic($0.text) } }
-    limits.sample = value("sample", sample)
     limits.cap = value("at-most", cap)
     if fields["quiet"] != nil {
       limits.quiet = value("quiet", quiet)?.hours
@@ -46,14 +45,6 @@ struct LimitsDecoder {
     diagnostics.report(
       field.location, "topic in a rule with a broadcast card",
       expected: "the rule without it: everyone watches one channel, so no person can turn it off")
-  }
-
-  private func sample(_ field: Field) -> OwnerSample? {
-    if let sample = field.node.string.flatMap(OwnerSample.init(text:)) { return sample }
-    diagnostics.reportType(
-      of: field.node, for: field.name,
-      expected: "a percentage above 0% and up to 100% such as 10% or 0.5%")
-    return nil
   }
 
   private func cap(_ field: Field) -> PushCap? {

@@ -50,11 +50,15 @@ struct RuleDecoder {
     let expires = self.expires(fields, action)
     let collapse = fields["collapse"].flatMap(templates.collapse)
     let withCard = fields["with-card"].map { decode.choice($0, of: WithCard.self) }
-    let contact = fields["unless-contact-within"].flatMap(decode.duration)
     let condition = ConditionDecoder(
       diagnostics: diagnostics, states: vocabulary.isComplete ? vocabulary.states : nil
     ).condition(fields)
-    reportPhone(in: condition, fields)
+    reportPhone(in: condition, fields, action)
+    if case .liveActivity(let life)? = what, life.start.isEmpty, let field = fields["if"] {
+      diagnostics.report(
+        field.location, "if in a live-activity without start",
+        expected: "start within live-activity: if decides whether a card is started")
+    }
     let escalation = fields["escalate"].flatMap(self.escalation)
     reportFurtherApps(apps, action)
     let limits = LimitsDecoder(diagnostics: diagnostics).limits(fields, what, defaults)
@@ -64,7 +68,7 @@ struct RuleDecoder {
     }
     var rule = Rule(
       name: name.text, app: App(rawValue: app.text), when: when, what: what, data: data,
-      expires: expires, collapse: collapse, unlessContactWithin: contact,
+      expires: expires, collapse: collapse,
       source: "\(diagnostics.file):\(node.location.line)")
     rule.condition = condition
     rule.escalation = escalation
@@ -97,6 +101,7 @@ struct RuleDecoder {
     KeyTable.alert.each(belongs: "it within alert")
       .merging(KeyTable.former(node.pairs)) { $1 }
       .merging(FormerKeys.times(in: node)) { $1 }
+      .merging(FormerKeys.conditions(in: node)) { $1 }
   }
 
   private func reportReserved(_ fields: Fields) {
@@ -124,14 +129,20 @@ struct RuleDecoder {
     }
   }
 
-  /// Reports a condition of a post that asks for a phone: a post has none.
-  private func reportPhone(in condition: Condition?, _ fields: Fields) {
-    guard condition?.readsPhone == true, fields["post"] != nil, let field = fields["if"] else {
-      return
+  /// Reports a condition that asks for a phone where there is none.
+  private func reportPhone(in condition: Condition?, _ fields: Fields, _ action: Field?) {
+    guard condition?.readsPhone == true, let field = fields["if"] else { return }
+    let reason: String
+    switch action?.name {
+    case "post": reason = "a post addresses a person, with or without a phone"
+    case "emit": reason = "an event has no phone; contact is the owner's last contact"
+    case "live-activity": reason = "a card is started with a token that names no phone"
+    default: return
     }
+    let article = action?.name == "emit" ? "an" : "a"
     diagnostics.report(
-      field.node.location, "phone in the if of a post",
-      expected: "a condition without it: a post addresses a person, with or without a phone")
+      field.node.location, "phone in the if of \(article) \(action?.name ?? "")",
+      expected: "a condition without it: \(reason)")
   }
 
   private func escalation(_ field: Field) -> Escalation? {

@@ -45,6 +45,9 @@ struct CardStage {
   /// `topic` of the card's rule, and what owners have turned off.
   var topic: Topic?
   var optOuts: Set<OptOut> = []
+  /// `if` of the card's rule.
+  var condition: Condition?
+  var contacts: [OwnerContact] = []
   /// Custom keys next to `aps`.
   var data: [String: PayloadTemplate] = [:]
   var expires: RuleExpiry = .after(.seconds(120))
@@ -89,6 +92,7 @@ struct CardStage {
       name: "card", app: .customer, when: .life, what: .liveActivity(life), data: data,
       expires: expires, source: "sample.yaml:1")
     card.limits.topic = topic
+    card.condition = condition
     return EngineConfiguration(
       rules: RuleSet(
         activeStates: [
@@ -104,6 +108,7 @@ struct CardStage {
       startTokens: startTokens, memo: memo)
     view.channels = channels
     view.optOuts = optOuts
+    view.contacts = contacts
     return view
   }
 }

@@ -96,57 +96,6 @@ import Testing
     #expect(memo.conditions == ["arrived": ConditionMemo(last: #"{"eta":1000}"#)])
   }
 
-  @Test func `U3: remember keeps columns of the ride, and times to the microsecond`() throws {
-    let columns: [(name: String, change: (inout Ride) -> Void)] = [
-      ("state", { $0.state = "requested" }), ("customer_id", { $0.customerID = "c2" }),
-      ("driver_id", { $0.driverID = nil }), ("time_zone", { $0.timeZone = "Europe/Vienna" }),
-      ("pickup_at", { $0.pickupAt = Sample.now + .microseconds(1) }),
-      ("updated_at", { $0.updatedAt = Sample.now + .microseconds(1) }),
-    ]
-    for (name, change) in columns {
-      let rule = try Self.rule(
-        "last == null || last.\(name) != ride.\(name)", remembering: [[name], ["eta"]],
-        on: "ride_updated")
-      let attributes = #"{"plate": "B", "eta": 1, "\#(name)": "attribute"}"#
-      var view = Self.view(attributes, on: "ride_updated")
-      view.phones.append(Sample.phone(3, owner: "c2", token: Sample.driverToken))
-      view.ride?.pickupAt = Sample.now
-      view.ride?.updatedAt = Sample.now
-      var sent: [Int] = []
-      for number in 1...4 {
-        if number == 3, var ride = view.ride {
-          change(&ride)
-          view.ride = ride
-        }
-        view.events = [Sample.event(Int64(number), "ride_updated")]
-        let decision = decide(view, by: Sample.book([rule]), now: Sample.now)
-        let isSent = decision.settlement.falseConditions.isEmpty
-        if isSent { sent.append(number) }
-        let phone = decision.pushes.map { _ in PushOutcome.accepted }
-        let memo = decision.settled(phone, now: Sample.now) { 0 }.memo
-        view.memo = try Memo(storedText: memo.storedText)
-      }
-      #expect(sent == [1, 3], "\(name)")
-    }
-  }
-
-  @Test func `U3: a remembered time of the ride is a time`() throws {
-    let rule = try Self.rule(
-      "last == null || ride.pickup_at - last.pickup_at > duration('10m')",
-      remembering: [["pickup_at"]])
-    var view = Self.view(#"{"plate": "B"}"#)
-    var sent: [Int64] = []
-    for minutes in [0, 5, 10, 11, 30] as [Int64] {
-      view.ride?.pickupAt = Sample.now + .seconds(60 * minutes)
-      view.events = [Sample.event(minutes + 1)]
-      let decision = decide(view, by: Sample.book([rule]), now: Sample.now)
-      if !decision.pushes.isEmpty { sent.append(minutes) }
-      let outcomes = decision.pushes.map { _ in PushOutcome.accepted }
-      view.memo = decision.settled(outcomes, now: Sample.now) { 0 }.memo
-    }
-    #expect(sent == [0, 11, 30])
-  }
-
   @Test func `U4: a change of the ride outside of while has no row, only a count`() throws {
     var rule = Sample.rule(on: ["ride_updated", "eta_changed"])
     rule.when = .on(["ride_updated", "eta_changed"], while: ["requested"])

@@ -45,9 +45,9 @@ import Testing
         (.conditionFalse, { $0.rule.condition = try? Condition("ride.attributes.plate == 'X'") }),
         (.conditionError, { $0.rule.condition = try? Condition("ride.attributes.eta > 1") }),
         (
-          .recentContact,
+          .conditionFalse,
           {
-            $0.rule.unlessContactWithin = .seconds(600)
+            $0.rule.condition = try? Condition("now - phone.contact > duration('10m')")
             $0.view.phones[0].contactedAt = Sample.now
           }
         ),
@@ -58,7 +58,7 @@ import Testing
             $0.view.optOuts = [OptOut(app: .customer, owner: "c", topic: "t")]
           }
         ),
-        (.notInSample, { $0.rule.limits.sample = OwnerSample(text: "0.0001%") }),
+        (.conditionFalse, { $0.rule.condition = try? Condition("share('a') < 0.000001") }),
         (
           .quietHours,
           {

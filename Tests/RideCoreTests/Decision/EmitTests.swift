@@ -186,4 +186,43 @@ import Testing
     } while view.memo.part != nil && parts < 20
     #expect(emitted == 1 && parts > 2)
   }
+
+  @Test func `R86: an event is emitted only if the condition is true, and remember works`() throws {
+    var moved = rule("moved", .on(["ride_updated"]))
+    moved.condition = try Condition(
+      "last == null || math.abs(ride.attributes.eta - last.eta) > 180", remembering: [["eta"]])
+    var view = Sample.view(phones: [])
+    var emitted: [Int] = []
+    for (index, eta) in [1000, 1100, 1181, 1300, 1362].enumerated() {
+      view.ride?.attributes = "{\"eta\": \(eta)}"
+      view.events = [Sample.event(Int64(index + 1), "ride_updated")]
+      let (decision, settlement) = outcome(view, [moved])
+      if !settlement.emits.isEmpty { emitted.append(eta) }
+      #expect(settlement.falseConditions == (settlement.emits.isEmpty ? ["moved": 1] : [:]))
+      #expect(decision.ended.count == settlement.emits.count)
+      view.memo = settlement.memo
+    }
+    #expect(emitted == [1000, 1181, 1362])
+  }
+
+  @Test func `the condition of an event at a time is decided at that time`() throws {
+    var later = rule("later", .on(["driver_arrived"]), wait: 60)
+    later.condition = try Condition(
+      "!ride.attributes.paid && last == null", remembering: [["paid"]])
+    for (paid, reason) in [
+      (false, "accepted: emitted eta_changed"), (true, "suppressed: if is false"),
+    ] {
+      var view = Sample.view(
+        events: [RideEvent(id: 1, name: "driver_arrived", at: Sample.now)], phones: [])
+      view.ride?.attributes = #"{"paid": true}"#
+      let first = outcome(view, [later])
+      #expect(first.settlement.emits.isEmpty && first.decision.ended.isEmpty)
+      view.apply(first.settlement)
+      view.ride?.attributes = "{\"paid\": \(paid)}"
+      let then = outcome(view, [later], at: 60)
+      #expect(then.decision.reasons == [reason])
+      #expect(then.settlement.emits.count == (paid ? 0 : 1))
+      #expect(then.settlement.memo.conditions["later"]?.last == (paid ? nil : #"{"paid":false}"#))
+    }
+  }
 }

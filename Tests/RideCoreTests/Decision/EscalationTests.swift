@@ -113,9 +113,9 @@ import Testing
     #expect(stage.decide(at: 6).emits.count == 1)
   }
 
-  @Test func `a rule that holds its push back on purpose does not escalate`() {
+  @Test func `a rule that holds its push back on purpose does not escalate`() throws {
     var stage = Stage()
-    stage.rule.unlessContactWithin = .seconds(60)
+    stage.rule.condition = try Condition("now - phone.contact > duration('1m')")
     for index in stage.view.phones.indices { stage.view.phones[index].contactedAt = Sample.now }
     #expect(stage.decide(at: 0).nextDue == nil)
     stage = Stage()

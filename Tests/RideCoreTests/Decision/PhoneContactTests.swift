@@ -8,7 +8,7 @@ import Testing
 
   /// The seconds since the phone's contact, if it had one, and whether the phone receives the push.
   static let rows: [(Int64?, Bool)] = [
-    (nil, true), (0, false), (299, false), (300, false), (301, true), (86_400, true),
+    (nil, true), (-2, false), (0, false), (299, false), (300, false), (301, true), (86_400, true),
   ]
 
   private func view(contact age: Int64?) -> RideView {
@@ -40,9 +40,9 @@ import Testing
   }
 
   @Test func `contacts are read only for rules whose condition names them`() throws {
-    for (text, isRead) in [(Self.away, true), ("phone.locale == 'de'", false)] {
+    for (text, isRead) in [(Self.away, true), ("phone.locale == 'de'", false), ("contact == null", false)] {
       let rules = Sample.book([try ConditionTests.rule(text)]).rules
-      #expect(rules.asksForContacts == isRead, "\(text)")
+      #expect(rules.asksForPhoneContacts == isRead, "\(text)")
     }
   }
 }

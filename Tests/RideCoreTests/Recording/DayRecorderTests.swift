@@ -219,8 +219,18 @@ import Testing
     #expect(small.percent == 5 && small.text == "5%")
     let all = try #require(RecordSample(text: "100%"))
     #expect(all.contains("r") && !all.contains(RideID("legacy:customer:00")))
-    for text in ["5", "0%", "101%", "-1%", "five%", "%", ""] {
+    for text in [
+      "5", "0%", "0.0%", "100.1%", "101%", "1000%", "-1%", "+1%", "five%", "%", ".5%", "5.%", "1e1%",
+      "1,5%", "0.00001%", "1.2.3%", "١%", " 1%", "",
+    ] {
       #expect(RecordSample(text: text) == nil, "\(text)")
+    }
+    for (text, millionths, shown) in [
+      ("0.5%", 5000, "0.5%"), ("0.0001%", 1, "0.0001%"), ("33.30%", 333_000, "33.3%"),
+      ("007%", 70_000, "7%"),
+    ] as [(String, UInt64, String)] {
+      let sample = try #require(RecordSample(text: text))
+      #expect(sample.millionths == millionths && sample.text == shown)
     }
   }
 }

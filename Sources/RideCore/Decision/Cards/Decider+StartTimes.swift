@@ -1,5 +1,5 @@
-// When cards are started by push: on an event of `start`, or later because of `from`, or once the card
-// before has ended.
+// When cards are started by push: on an event of `start`, or later because of `from` or `if`, or once
+// the card before has ended.
 
 import Base
 extension Decider {
@@ -16,7 +16,11 @@ extension Decider {
     var entry = draft(rule.rule, event)
     entry.cardEvent = .start
     // Without a new event, it ended while the start waited.
-    if new == nil, rideEnd(rule) != nil { return close(entry, .suppressed, .rideOverAlready) }
+    if new == nil, rideEnd(rule) != nil {
+      // Otherwise its row has the reason of `if`.
+      if conditions[rule.name]?.complaint == nil { close(entry, .suppressed, .rideOverAlready) }
+      return
+    }
     var opening: Timestamp?
     do throws(RenderingError) {
       opening = try self.opening(of: rule)
@@ -34,6 +38,7 @@ extension Decider {
         return
       }
     }
+    if isStartBlocked(rule, on: event, entry, isNew: new != nil) { return }
     if new == nil {
       // What waited is as new as if it happened at its time, or now if only a change of the ride
       // showed that this had come.

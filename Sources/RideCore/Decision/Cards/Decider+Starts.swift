@@ -58,6 +58,11 @@ extension Decider {
     if let reason = optOut(of: owner, in: app, from: rule.rule) {
       return block(unaddressed, reason)
     }
+    if rule.rule.conditionScope == .person,
+      let reason = startCondition(rule, event, of: owner)
+    {
+      return block(unaddressed, reason)
+    }
     let isOwners = { (other: App, id: OwnerID) in other == app && id == owner }
     let plan = StartPlan(
       phones: decision.view.phones.filter { isOwners($0.app, $0.ownerID) },
@@ -108,6 +113,13 @@ extension Decider {
           == (token.installationID ?? $0.installationID)
     }) {
       return close(entry, .suppressed, LedgerReason(.cardThere, "the phone has a card already"))
+    }
+    if let reason = startCondition(rule, entry.event, of: token.ownerID) {
+      if rule.rule.conditionScope == .event, rideEnd(rule) == nil {
+        decision.settlement.memo.awaitedStarts[rule.name] = entry.event
+        conditions[rule.name, default: ConditionMemo()].complaint = reason.text
+      }
+      return block(entry, reason)
     }
     planStart(entry, token, rule, RenderedCard(rule, in: refreshContext))
   }
