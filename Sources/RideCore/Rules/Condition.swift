@@ -199,15 +199,6 @@ extension TemplateContext {
   }
 }
 
-extension TemplateContext {
-  /// When the ride entered its states, as `if` reads it.
-  fileprivate var entries: CELValue {
-    var table = CELTable()
-    for (state, at) in ride.entered { try? table.add(.string(state), CELValue(at)) }
-    return .map(.table(table))
-  }
-}
-
 extension Placeholder.RideField {
   fileprivate var isTime: Bool { self == .pickupAt || self == .updatedAt }
 }

@@ -1,5 +1,5 @@
 import Base
-package import CEL
+import CEL
 
 extension Condition {
   /// What a condition is evaluated for.
@@ -76,5 +76,14 @@ extension Condition {
     /// Nil if the event concerns no person of the app.
     var owner: OwnerID?
     var phone: Phone?
+  }
+}
+
+extension TemplateContext {
+  /// When the ride entered its states, as `if` reads it.
+  fileprivate var entries: CELValue {
+    var table = CELTable()
+    for (state, at) in ride.entered { try? table.add(.string(state), CELValue(at)) }
+    return .map(.table(table))
   }
 }
