@@ -138,6 +138,18 @@ extension Decider {
       rule: rule, context: shown, image: image, configuration: configuration, now: now)
   }
 
+  /// Returns the template context of a push to a former owner: the row as it was for that owner.
+  ///
+  /// Of the states, it has those that were entered up to the event: later ones concern another person.
+  func context(_ event: RideEvent, as image: RideImage) -> TemplateContext {
+    var ride = image.ride(decision.view.rideID)
+    ride.entered = decision.view.ride?.entered.filter { $0.value <= event.at } ?? [:]
+    return TemplateContext(
+      ride: ride,
+      attributes: JSONValue(json: image.attributes.utf8), event: event, now: now,
+      defaultZone: configuration.rules.defaults.zone)
+  }
+
   /// Returns whether the ledger records that a rule found no owner in an app.
   ///
   /// An event about no ride concerns one person: other apps of its rules are not meant.
