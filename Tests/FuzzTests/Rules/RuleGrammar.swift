@@ -60,6 +60,7 @@ enum RuleGrammar {
     ],
     "emitrule": [
       "${head}driver$when\n    emit: moved",
+      "${head}driver$when$if\n    emit: moved",
     ],
     "postrule": [
       """
@@ -120,6 +121,7 @@ enum RuleGrammar {
       "phone.contact == null || now - phone.contact > duration('5m')",
       "phone.locale.startsWith('de')", "ride.attributes.stops.exists(s, s.name == 'A')",
       "now.getHours(ride.time_zone) >= 22", "event.name == 'told' && has(event.data.a)",
+      "contact == null || now - contact > duration('1h')", "share('offers') < 0.5",
       "has(me.pin) && me.pin == '4711'",
       "has(ride.entered.driver_arrived) && now - ride.entered.driver_arrived > duration('2m')",
     ],
@@ -162,7 +164,7 @@ enum RuleGrammar {
       """
     ],
     "cardapp": ["customer", "driver", "fleet"],
-    "cardif": ["", "\n    topic: cards"],
+    "cardif": ["", "\n    topic: cards", "\n    if: \"$cel\""],
     "content": [
       "\n      content-state: { s: \"{{ride.state}}\" }",
       """
