@@ -24,13 +24,14 @@ import Testing
       rules.filter { $0.app == .customer }.map(\.name) == [
         "customer-booking-confirmed", "customer-pickup-tomorrow", "customer-pickup-reminder",
         "customer-driver-assigned", "customer-driver-booked", "customer-driver-en-route",
-        "customer-free-cancellation", "customer-eta-changed", "customer-driver-nearby",
-        "customer-driver-arrived", "customer-driver-arrived-pin", "customer-waiting-fee",
-        "customer-no-show-warning", "customer-no-driver-yet", "customer-driver-late",
-        "customer-driver-reassigned", "customer-no-driver-found", "customer-stop-reached",
-        "customer-safety-check", "customer-chat", "customer-ride-completed", "customer-rating",
-        "customer-cancelled-by-driver", "customer-no-show", "customer-payment-failed",
-        "customer-refund", "customer-heartbeat", "customer-ride-card",
+        "customer-free-cancellation", "customer-eta-changed", "customer-eta-jumped",
+        "customer-driver-nearby", "customer-driver-arrived", "customer-driver-arrived-pin",
+        "customer-waiting-fee", "customer-no-show-warning", "customer-no-driver-yet",
+        "customer-driver-late", "customer-driver-reassigned", "customer-no-driver-found",
+        "customer-stop-reached", "customer-safety-check", "customer-chat",
+        "customer-ride-completed", "customer-rating", "customer-cancelled-by-driver",
+        "customer-no-show", "customer-payment-failed", "customer-refund", "customer-heartbeat",
+        "customer-ride-card",
       ])
     #expect(
       rules.filter { $0.app == .driver }.map(\.name) == [
@@ -41,7 +42,7 @@ import Testing
         "driver-ride-completed", "driver-heartbeat", "driver-confirm", "driver-pickup-reminder",
         "driver-morning-brief", "driver-lost", "driver-open-app",
       ])
-    #expect(rules.count == 49)
+    #expect(rules.count == 50)
   }
 
   @Test func whichStatesThereAre() {
@@ -63,12 +64,15 @@ import Testing
   }
 
   @Test func everyDeclaredEventHasARule() {
-    for event in ruleSet.events { #expect(!ruleSet.rules(on: event).isEmpty, "\(event)") }
+    let urgent = ruleSet.cards.flatMap(\.life.urgent)
+    for event in ruleSet.events where !urgent.contains(event) {
+      #expect(!ruleSet.rules(on: event).isEmpty, "\(event)")
+    }
   }
 
   @Test(arguments: ["en-GB", "de", "fr", "es", "pt-BR", "pt-PT", "ar", nil], ["full", "bare"])
   func everyRuleCanBeSent(locale: String?, ride kind: String) throws {
-    for rule in ruleSet.rules {
+    for rule in ruleSet.rules where rule.what.emittedEvent == nil {
       let compiled = CompiledRule(rule)
       guard case .on(let names, _) = rule.when else { continue }
       for name in names {
