@@ -103,15 +103,20 @@ package struct Condition: Hashable, Sendable {
   /// Whether it reads when the ride entered a state.
   package var readsEntries: Bool { reads(.entered) }
 
+  /// Whether it reads the attributes of a participant.
+  package var readsMe: Bool { reads(.me) }
+
   /// Whether it reads what the rule remembered.
   package var readsLast: Bool { reads(.last) }
 
-  /// The attributes and the event data that it reads, in the order of its text.
-  package var uses: (attributes: [CELUse], eventData: [CELUse]) {
+  /// The attributes, the event data and the attributes of participants that it reads, in the order of
+  /// its text.
+  package var uses: (attributes: [CELUse], eventData: [CELUse], me: [CELUse]) {
     let uses = program.uses
     return (
       uses.filter { $0.variable == Variable.attributes.rawValue },
-      uses.filter { $0.variable == Variable.eventData.rawValue }
+      uses.filter { $0.variable == Variable.eventData.rawValue },
+      uses.filter { $0.variable == Variable.me.rawValue }
     )
   }
 

@@ -44,7 +44,10 @@ struct TemplateContext {
 
   /// The attributes of the person whom the push addresses; an empty object for all but participants.
   var me: JSONValue {
-    person.map { JSONValue(json: $0.attributes.utf8) ?? .null } ?? .object([:])
+    guard let person, case .object(let members)? = JSONValue(json: person.attributes.utf8) else {
+      return .object([:])
+    }
+    return .object(members)
   }
 
   /// The zone of times and of quiet hours.

@@ -18,6 +18,12 @@ struct PersonAndEntryCheck {
           expected: "one of \(known.joined(separator: ", "))", word: state, among: known)
       }
     }
+    if rule.what.emittedEvent != nil, rule.condition?.readsMe == true {
+      diagnostics.report(
+        node.pairs.first { $0.key == "if" }?.value.location ?? node.location,
+        "me in the if of an emit",
+        expected: "values of the ride: an event that a rule emits is addressed to no single person")
+    }
     guard let placeholder = rule.placeholders.first(where: \.isOfPerson) ?? emitted(rule),
       let reason = lackOfPerson(rule)
     else { return }

@@ -168,7 +168,7 @@ extension RuleSet {
       }
     }
     for uses in rules.compactMap(\.condition).map(\.uses) {
-      for use in uses.attributes + uses.eventData { names.formUnion(use.path) }
+      for use in uses.attributes + uses.eventData + uses.me { names.formUnion(use.path) }
     }
     return names
   }

@@ -32,7 +32,7 @@ struct SilentRules {
   ) -> [String] {
     let attributes = attributes(at: observation.at)
     let data = JSONValue(json: observation.event.data.utf8)
-    let (ofRide, ofEvent) = condition.uses
+    let (ofRide, ofEvent, _) = condition.uses
     let all =
       ofRide.map { ("attributes", $0.path, attributes?.value(at: $0.path)) }
       + ofEvent.map { ("event.data", $0.path, data?.value(at: $0.path)) }

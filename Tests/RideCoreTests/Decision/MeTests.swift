@@ -67,6 +67,30 @@ import Testing
       decision(rule, event: event).pushes.map { self.body(of: $0)?.text } == ["33", "-"])
   }
 
+  private static let conditions: [(String, [OwnerID?])] = [
+    ("me.pin == '33'", ["c3"]), ("has(me.pin)", ["c2", "c3"]), ("!has(me.pin)", ["c"]),
+    ("!has(me.eta) || me.eta < 1800000150", ["c", "c2"]), ("size(me) == 0", ["c"]),
+    // With a value of the phone, it is decided for each phone, and of its owner.
+    ("phone.locale == 'en' && has(me.pin)", ["c2", "c3"]),
+  ]
+
+  @Test(arguments: conditions.indices) func `A condition is decided for each person`(index: Int)
+    throws
+  {
+    let (text, owners) = Self.conditions[index]
+    var rule = Sample.rule(body: "x")
+    rule.condition = try Condition(text)
+    #expect(decision(rule).pushes.map(\.entry.owner) == owners, "\(text)")
+  }
+
+  @Test func `A condition that needs a missing value ends the push of that person alone`() throws {
+    var rule = Sample.rule(body: "x")
+    rule.condition = try Condition("me.eta > 0")
+    let decision = decision(rule)
+    #expect(decision.pushes.map(\.entry.owner) == ["c2", "c3"])
+    #expect(decision.reasons == ["suppressed: if: me.eta is missing"])
+  }
+
   @Test func `A collapse ID is each person's own`() {
     let rule = Sample.rule(body: "x", collapse: "pin-{{me.pin | default: '-'}}")
     #expect(decision(rule).pushes.map(\.entry.collapseID) == ["pin--", "pin-22", "pin-33"])

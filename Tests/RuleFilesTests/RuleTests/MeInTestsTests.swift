@@ -13,6 +13,7 @@ import Testing
       - { name: pin, app: customer, on: eta_changed, expires: 5m, alert: { title: "{{me.pin | default: 'none'}}" } }
       - { name: fee, app: driver, on: fee_due, expires: 5m, if: "now - ride.entered.driver_arrived > duration('5m')", alert: { title: "Since {{ride.entered.driver_arrived | time}}" } }
       - { name: back, app: driver, on: driver_arrived, expires: 5m, if: "has(ride.entered.ride_started)", alert: { title: Back } }
+      - { name: vip, app: customer, on: ride_started, expires: 5m, if: "has(me.vip) && me.vip", alert: { title: VIP } }
     """
   private static let given = """
     given:
@@ -50,6 +51,11 @@ import Testing
     when: [{ at: 6m, event: fee_due }]
     then: [{ at: 6m, rule: fee, payload: { aps: { alert: { title: "Since 8:00 AM" } } } }]
     """,
+    """
+    given: { ride: { participants: [{ app: customer, owner_id: u2, attributes: { vip: true } }, { app: customer, owner_id: u3, attributes: { vip: false } }] } }
+    when: [{ at: 5m, state: ride_started }]
+    then: [{ at: 5m, rule: vip, owner_id: u2 }]
+    """,
     // A state that is entered again.
     """
     when:
@@ -84,6 +90,10 @@ import Testing
     (
       "-alert: x\nemit: eta_changed\n-expires: x\ndata: { pin: \"{{me.pin}}\" }",
       "{{me.pin}} in the data of an event; expected values of the ride"
+    ),
+    (
+      "-alert: x\nemit: eta_changed\n-expires: x\nif: has(me.pin)",
+      "me in the if of an emit; expected values of the ride"
     ),
     (
       card + ", start: [], end: [ride_completed], broadcast: true }",
