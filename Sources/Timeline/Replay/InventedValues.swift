@@ -190,7 +190,8 @@ struct InventedValues {
       .object(Dictionary(uniqueKeysWithValues: types.map { ($0, sample(of: $1, named: $0)) }))
     case .list(let type): .array([sample(of: type, named: name)])
     case .text: Self.usual[name] ?? .string(Self.words(name))
-    case .time, .number, .flag, .words: sample(of: type.fieldType, named: name)
+    case .number: .integer(3)
+    case .time, .flag, .words: sample(of: type.fieldType, named: name)
     }
   }
 
