@@ -193,9 +193,15 @@ import TestSupport
       expires: .after(.seconds(60)), source: "a.yaml:1")
     rule.limits.cap = PushCap(count: 1, per: .ride)
     let rules = RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [rule])
-    var book = try await PermitRead.all.book(for: rules, session)
+    var book = try await PermitRead.all.book(for: rules, ["r1", "r2"], session)
     #expect(Set(book.granted.map(\.id)) == Set(used.map(\.id)))
     #expect(Set(book.granted.map(\.ride)) == ["r1", "r2"])
+    let ofOne = try await PermitRead.all.book(for: rules, ["r2"], session)
+    #expect(ofOne.granted.map(\.id) == [used[1].id])
+    rule.limits.cap = PushCap(count: 1, per: .seconds(3600))
+    let timed = RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [rule])
+    let ofAll = try await PermitRead.all.book(for: timed, [], session)
+    #expect(Set(ofAll.granted.map(\.id)) == Set(used.map(\.id)))
     let next = ["r2", "r3"].map { ride in
       Self.request(Self.permit(9, "c", .rule("r"), ride: RideID(ride)), 1, per: .ride)
     }

@@ -100,7 +100,8 @@ struct PermitRead: Sendable {
   let name: ResultColumn<String>
   let ride: ResultColumn<String>
   let countsAt: ResultColumn<Timestamp>
-  /// $1 how long pushes count, in microseconds.
+  /// $1 how long pushes count over all rides, in microseconds, or null; $2 the rides within which they
+  /// count.
   let sent: Statement
 
   static let all = PermitRead()
@@ -118,16 +119,26 @@ struct PermitRead: Sendable {
       name: "sent_permits",
       sql: """
         select \(list.sql) from ridepulse.permits p
-        where p.counts_at > clock_timestamp() - $1::bigint * interval '1 microsecond'
+        where $1::bigint is not null
+          and p.counts_at > clock_timestamp() - $1::bigint * interval '1 microsecond'
+        union
+        select \(list.sql) from ridepulse.permits p where p.ride_id = any($2::text[])
         """)
   }
 
-  /// Reads the pushes that the rules' `at-most` still count.
-  func book(for rules: RuleSet, _ session: PostgresSession) async throws -> PermitBook {
+  /// Reads the pushes that the rules' `at-most` still count for these rides.
+  ///
+  /// What is counted within a ride is read of these rides only: it is kept for 90 days.
+  func book(
+    for rules: RuleSet, _ rides: [RideID], _ session: PostgresSession
+  ) async throws -> PermitBook {
     var book = PermitBook()
-    guard let window = rules.longestPermitWindow else { return book }
-    let rows = try await session.run(
-      [Call(sent, [String(window.microseconds)])], timeout: .seconds(60))[0]
+    let (time, isPerRide) = (rules.longestCapTime, rules.capsRides)
+    if time == nil, !isPerRide { return book }
+    let parameters = [
+      time.map { String($0.microseconds) }, PostgresArray.literal(isPerRide ? rides.map(\.text) : []),
+    ]
+    let rows = try await session.run([Call(sent, parameters)], timeout: .seconds(60))[0]
     for row in 0..<rows.rowCount {
       guard let permit = permit(rows, row), let at = rows[row, countsAt] else { continue }
       book.add(permit, sentAt: at)

@@ -77,9 +77,9 @@ package struct RideQueries: Sendable {
     return (view, now)
   }
 
-  /// Returns the pushes that the rules' `at-most` still count.
-  package func permits(for rules: RuleSet) async throws -> PermitBook {
-    try await PermitRead.all.book(for: rules, session)
+  /// Returns the pushes that the rules' `at-most` still count for these rides.
+  package func permits(for rules: RuleSet, _ rides: [RideID]) async throws -> PermitBook {
+    try await PermitRead.all.book(for: rules, rides, session)
   }
 
   /// Returns the outcomes of an event so far, and whether they are complete.

@@ -64,9 +64,9 @@ package struct RideSnapshot {
     try await session.run([Call(Self.now)])[0].value(0, 0)
   }
 
-  /// Returns the pushes that the rules' `at-most` still count.
-  package func permits(for rules: RuleSet) async throws -> PermitBook {
-    try await PermitRead.all.book(for: rules, session)
+  /// Returns the pushes that the rules' `at-most` still count for these rides.
+  package func permits(for rules: RuleSet, _ rides: [RideID]) async throws -> PermitBook {
+    try await PermitRead.all.book(for: rules, rides, session)
   }
 
   /// Reads one ride; nil if it does not exist.

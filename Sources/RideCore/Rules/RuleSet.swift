@@ -176,8 +176,15 @@ package struct RuleSet: Sendable {
     Set(rules.filter { $0.limits.cap != nil }.map(\.name))
   }
 
-  /// The longest period of any `at-most`; nil if there is none.
-  package var longestPermitWindow: Duration? { permitWindows.values.max() }
+  /// The longest time within which an `at-most` counts over all rides; nil if none does.
+  package var longestCapTime: Duration? {
+    rules.compactMap { rule in
+      if case .time(let time)? = rule.limits.cap?.period { time } else { nil }
+    }.max()
+  }
+
+  /// Whether any `at-most` counts within a ride.
+  package var capsRides: Bool { rules.contains { $0.limits.cap?.period == .ride } }
 
   /// Whether any card can be turned off.
   package var cardsHaveTopics: Bool { cards.contains { $0.rule.limits?.topic != nil } }

@@ -148,12 +148,11 @@ enum Preview: Command {
     let snapshot = RideSnapshot(
       session: session, apps: configuration.rules.apps, rules: configuration.rules, log: log)
     let now = try await snapshot.now()
-    let permits = try await snapshot.permits(for: configuration.rules)
     if let ride {
       guard let view = try await snapshot.ride(ride) else {
         throw CommandFailure("\(Database.schema).rides has no ride \(Escape.line(ride.text))")
       }
-      return ([view], now, permits)
+      return ([view], now, try await snapshot.permits(for: configuration.rules, [ride]))
     }
     var views: [RideView] = []
     var progress = ProgressLine()
@@ -162,6 +161,7 @@ enum Preview: Command {
       views += page
       progress.show("reading rides: \(views.count)")
     }
+    let permits = try await snapshot.permits(for: configuration.rules, views.map(\.rideID))
     return (views, now, permits)
   }
 }

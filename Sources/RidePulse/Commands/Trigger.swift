@@ -113,7 +113,7 @@ enum Trigger: Command {
   ) async throws -> Decision {
     let first = decide(view, by: configuration, now: now)
     if first.permitRequests.isEmpty { return first }
-    var permits = try await queries.permits(for: configuration.rules)
+    var permits = try await queries.permits(for: configuration.rules, [view.rideID])
     return decide(view, by: configuration, now: now) { permits.refuse($0, at: now) }
   }
 

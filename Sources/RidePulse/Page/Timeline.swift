@@ -113,6 +113,7 @@ enum TimelineAnswer {
     try await snapshot.rides(in: configuration.rules.activeStates, atLeast: rideLimit) {
       views += $0
     }
-    return (views, now, try await snapshot.permits(for: configuration.rules))
+    let permits = try await snapshot.permits(for: configuration.rules, views.map(\.rideID))
+    return (views, now, permits)
   }
 }

@@ -200,7 +200,9 @@ struct ScenarioDecoder {
     }
     if let field = fields["attributes"] {
       row.attributes = members(field)
-      DeclaredValues(diagnostics: diagnostics, values: values).check(field, rules.attributes)
+      if row.attributes != nil {
+        DeclaredValues(diagnostics: diagnostics, values: values).check(field, rules.attributes)
+      }
     }
     if let field = fields["participants"] { row.participants = participants(field) }
     return row
