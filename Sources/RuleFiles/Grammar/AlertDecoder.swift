@@ -68,7 +68,8 @@ struct AlertDecoder {
     let texts = diagnostics.texts
     let keys = ["title", "body"].map { "\(rule ?? "").\($0)" }
     let isNamed = keys.contains(where: texts.isInDefaultLocale)
-    if isNamed, let rule, fields.present(KeyTable.alertTexts).isEmpty {
+    let isStated = !fields.present(KeyTable.alertTexts).isEmpty
+    if isNamed, let rule, !isStated {
       alert.title = texts.localized("\(rule).title")
       alert.subtitle = texts.localized("\(rule).subtitle")
       alert.body = texts.localized("\(rule).body")
@@ -76,9 +77,13 @@ struct AlertDecoder {
     }
     // An unreadable file of `strings/` was already reported, and may have the texts.
     guard rule == nil || isNamed || texts.isComplete else { return }
+    // Strings of the name with none for `defaults.locale` are a mistake, also next to a sound.
+    let hasStrings = (keys + ["\(rule ?? "").subtitle"]).contains { texts.strings[$0] != nil }
+    let needsText = hasStrings && !isNamed && !isStated
     let file = "strings/\(texts.defaultLocale ?? texts.locales.first ?? "en").yaml"
     fields.requireShown(
-      KeyTable.shown, or: rule == nil ? nil : "\(keys.joined(separator: " or ")) in \(file)")
+      needsText ? KeyTable.texts : KeyTable.shown,
+      or: rule == nil ? nil : "\(keys.joined(separator: " or ")) in \(file)")
   }
 
   private func localizedKey(_ prefix: String, _ fields: Fields) -> Alert.LocalizedKey? {

@@ -185,7 +185,7 @@ enum KeyTable {
       ])
   }()
 
-  private static let texts = ["title", "body", "title-loc-key", "loc-key"]
+  static let texts = ["title", "body", "title-loc-key", "loc-key"]
   /// Without all of these an alert has the strings of its rule's name.
   static let alertTexts = texts + ["subtitle", "subtitle-loc-key"]
   /// The keys of which an alert without such strings has at least one.
