@@ -52,6 +52,7 @@ import Testing
     "alert: { title: \"{{ride.attributes.fare | currency: ride.attributes.currency}}\" }",
     "alert: { title: \"{{ride.attributes.eta_epoch | default: 0 | time}}\" }",
     "alert: { title: \"{{ride.attributes.product | select: 'xl=Big|other=Small' | upper}}\" }",
+    "alert: { title: \"{{ride.attributes.product | default: '?' | select: '?=-|xl=Big|other=x'}}\" }",
     "data: { d: \"{{ride.attributes.driver}}\", e: \"{{ride.attributes}}\" }",
   ])
   func `Declared attributes may be named`(change: String) {
@@ -150,6 +151,10 @@ import Testing
     (
       "alert: { title: \"{{ride.attributes.paid | default: 0 | currency: 'EUR'}}\" }", "5:60",
       "\"currency\" in a placeholder of title", nil
+    ),
+    (
+      "alert: { title: \"{{ride.attributes.product | select: 'robotaxy=R|other=x'}}\" }", "5:50",
+      "\"robotaxy\" in a placeholder of title", "robotaxi"
     ),
     (
       "alert: { title: \"{{ride.attributes.fare | currency: ride.attributes.curency}}\" }", "5:57",
@@ -288,6 +293,7 @@ import Testing
       ("{ product: x }", "2:52: the attribute product is the text \"x\", declared as [taxi, xl, "),
       ("{ driver: { rating: [1] } }", "2:61: the attribute driver.rating is a list, "),
       ("{ stops: [{ at: soon }] }", "2:57: the attribute stops.at is the text \"soon\", "),
+      ("fare", "2:41: attributes is the text \"fare\""),
       ("{ driver: Ana }", "2:51: the attribute driver is the text \"Ana\", declared as a mapping"),
     ]
     for (attributes, message) in wrong {

@@ -91,7 +91,8 @@ struct TemplateParser {
     guard let type = placeholder.declared, let filter = placeholder.unfitting else { return }
     throw error(
       at: offset, found: filter.name,
-      expected: "\(filter.needs), and \(placeholder.path) is declared as \(type.word)")
+      expected: "\(filter.needs), and \(placeholder.path) is declared as \(type.word)",
+      nearest: filter.nearest)
   }
 
   /// Parses one filter; a time with a zone of its own is two.
