@@ -107,6 +107,14 @@ import Testing
       .invalidValue, "environment", "mean sandbox"
     ),
     (
+      .devices, #"{"app": "customer", "owner_id": "c", "token": "c1", "platform": "android"}"#,
+      .invalidValue, "platform", "known: ios"
+    ),
+    (
+      .devices, #"{"app": "customer", "owner_id": "c", "token": "c1", "alerts": "yes"}"#,
+      .wrongType, "alerts", "true or false"
+    ),
+    (
       .liveActivities,
       #"{"app":"customer","owner_id":"c","ride_id":"r","activity_id":"a","token":"c1","frequent":1}"#,
       .wrongType, "frequent", "true or false"
@@ -245,6 +253,7 @@ import Testing
         uniqueKeysWithValues: call.fields.compactMap { field -> (String, JSONValue)? in
           switch field.kind {
           case .word: (field.name, .string(String(repeating: "é", count: 256)))
+          case .platform: (field.name, .string("ios"))
           case .token: (field.name, .string(String(repeating: "a1", count: 256)))
           case .app: (field.name, .string("customer"))
           case .payload: (field.name, .object([:]))

@@ -16,7 +16,10 @@ import Testing
   /// Functions and their text arguments; optional ones are listed separately.
   private static let functions: [(name: String, required: [String], optional: [String])] = [
     ("emit", ["event", "ride_id"], []),
-    ("register_device", ["app", "owner_id", "token"], ["installation_id", "locale"]),
+    (
+      "register_device", ["app", "owner_id", "token"],
+      ["installation_id", "locale", "time_zone", "app_version"]
+    ),
     (
       "register_live_activity", ["ride_id", "app", "owner_id", "token", "activity_id"],
       ["installation_id"]

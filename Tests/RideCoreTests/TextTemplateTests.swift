@@ -65,7 +65,7 @@ import Testing
     + "relative, select, time, upper, weekday"
   private static let code =
     "a currency code in quotes, such as 'EUR', or a path such as ride.attributes.currency"
-  private static let zone = "a time zone in quotes, such as 'Europe/Vienna'"
+  private static let zone = "phone, or a time zone in quotes, such as 'Europe/Vienna'"
   private static let value = "a text in quotes, a number, true, false or null"
 
   @Test(arguments: [

@@ -45,7 +45,8 @@ import TestSupport
       for (path, body) in [
         (
           "devices",
-          #""token": "\#(token)", "environment": "sandbox", "installation_id": "i", "locale": "de""#
+          #""token": "\#(token)", "environment": "sandbox", "installation_id": "i", "locale": "de", "#
+            + #""platform": "ios", "time_zone": "Asia/Tokyo", "alerts": true, "app_version": "4""#
         ),
         (
           "live-activities",
@@ -63,12 +64,16 @@ import TestSupport
       #expect(
         try await stage.rows(
           """
-          select d.token, d.environment, d.installation_id, d.locale, a.ride_id, a.activity_id,
+          select d.token, d.environment, d.installation_id, d.locale, d.platform, d.time_zone, d.alerts,
+            d.app_version, a.ride_id, a.activity_id,
             a.frequent, p.attributes_type, now() - c.contacted_at < interval '1 minute'
           from ridepulse.devices d, ridepulse.live_activities a, ridepulse.push_to_start_tokens p,
             ridepulse.contacts c
           """)
-          == [[token, "sandbox", "i", "de", "r7", "a", "t", "RideAttributes", "t"]])
+          == [[
+            token, "sandbox", "i", "de", "ios", "Asia/Tokyo", "t", "4", "r7", "a", "t",
+            "RideAttributes", "t",
+          ]])
     }
   }
 

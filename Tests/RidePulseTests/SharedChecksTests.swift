@@ -14,7 +14,8 @@ import TestSupport
       .devices, "register_device",
       [
         "app": "customer", "owner_id": "c", "token": "ab", "environment": "sandbox",
-        "installation_id": "i", "locale": "de",
+        "installation_id": "i", "locale": "de", "platform": "ios", "time_zone": "Europe/Vienna",
+        "app_version": "4.2",
       ]
     ),
     (
@@ -49,7 +50,7 @@ import TestSupport
 
   /// Arguments of which SQL takes an empty text as null, as it always has: apps send it. HTTP, which
   /// lets a field be left out, refuses it.
-  private static let emptyInSQL: Set = ["installation_id", "locale"]
+  private static let emptyInSQL: Set = ["installation_id", "locale", "time_zone", "app_version"]
 
   /// Values of an argument, each with the verdict that both are to give.
   private static func values(_ kind: APIField.Kind) -> [(value: String, isGood: Bool)] {
@@ -70,6 +71,7 @@ import TestSupport
         ("é", false), ("a.b", false),
       ]
     case .environment: [("sandbox", true), ("", false), ("prod", false), ("Production", false)]
+    case .platform: [("ios", true), ("", false), ("iOS", false), ("android", false)]
     case .flag, .object, .time, .timeZone, .pushID, .participants: []
     // PushTests covers the fields of a raw push, whose payload is no text.
     case .expiry, .payload, .pushType, .priority, .channel, .collapseID: []

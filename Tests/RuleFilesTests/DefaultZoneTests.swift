@@ -43,6 +43,13 @@ import Testing
           + "quiet: { from: \"13:00\", to: \"13:02\", then: drop }",
         "its times and its quiet hours"
       ),
+      ("on: expires\nalert: { title: \"{{event.at | time: phone}}\" }", "its times"),
+      (
+        "on: expires\nalert: { title: x }\n"
+          + "quiet: { from: \"13:00\", to: \"13:02\", time-zone: phone, then: drop }",
+        "its quiet hours"
+      ),
+      ("on: expires\nalert: { title: \"{{event.at | time: 'Asia/Tokyo'}}\" }", nil),
       ("on: expires\nalert: { title: \"{{event.at | relative}}\" }", nil),
       (
         "on: expires\nalert: { title: x }\n"
@@ -58,8 +65,8 @@ import Testing
     ] as [(String, String?)])
   func `U6: a clock without a zone is a warning`(_ rule: String, _ what: String?) throws {
     let expected = what.map {
-      "\($0) are in UTC if an event about no ride fires it; set defaults: "
-        + "{ time-zone: Europe/Berlin }, or the zone of your riders"
+      "\($0) are in UTC on a phone that has registered no time zone, if an event about no ride fires "
+        + "it; set defaults: { time-zone: Europe/Berlin }, or the zone of your riders"
     }
     #expect(warnings(try rules(rule)) == [expected].compactMap(\.self))
     #expect(warnings(try rules(rule, defaults: Self.zones)) == [])

@@ -87,6 +87,7 @@ enum KeyDocs {
     case .rideTime: "`pickup_at` or `attributes.KEY`"
     case .cron: "cron expression"
     case .timeZone: "`ride` or an IANA name"
+    case .zoneOfQuietHours: "`ride`, `phone` or an IANA name"
     case .zoneName: "IANA name"
     case .timeOfDay: "`HH:MM`"
     case .missed: "`skip`, `latest`, `all` or `{ all: N }`"

@@ -128,7 +128,7 @@ enum KeySchema {
       ["anyOf": [attribute, list(of: attribute, ["minItems": 1, "maxItems": 10])]]
     case .rideTime: pattern(#"^(pickup_at|attributes(\.[^.]+)+)$"#)
     case .cron: pattern(#"^\s*(\S+\s+){4}\S+\s*$"#)
-    case .timeZone, .zoneName: ["type": "string"]
+    case .timeZone, .zoneOfQuietHours, .zoneName: ["type": "string"]
     case .timeOfDay: pattern("^([01][0-9]|2[0-3]):[0-5][0-9]$")
     case .missed: missed
     case .ends(let form, _, _):

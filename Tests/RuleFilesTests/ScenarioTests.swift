@@ -103,6 +103,10 @@ import Testing
     ("given: { phones: {} }\nwhen: []", "phones is a mapping; expected a list of mappings"),
     ("given: { push_to_start: [{ app: customer }] }\nwhen: []", "which has no card"),
     ("given: { ride: { time_zone: Berlin } }\nwhen: []", "expected a name of the tz database"),
+    (
+      "given: { phones: [{ app: customer, time_zone: Tokyo }] }\nwhen: []",
+      "expected a name of the tz database"
+    ),
   ]
 
   @Test(arguments: mistakes.indices) func `A mistake has its location and what is expected`(

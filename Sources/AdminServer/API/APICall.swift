@@ -53,6 +53,11 @@ package struct APICall: Hashable, Sendable {
       APIField("environment", .environment, isRequired: false),
       APIField("installation_id", .word, isRequired: false),
       APIField("locale", .word, isRequired: false),
+      APIField("platform", .platform, isRequired: false),
+      // A newer system may know a zone that this service does not: its phone is registered.
+      APIField("time_zone", .word, isRequired: false),
+      APIField("alerts", .flag, isRequired: false),
+      APIField("app_version", .word, isRequired: false),
     ])
 
   /// Calls `ridepulse.unregister_device`.

@@ -13,6 +13,8 @@ package struct APIField: Hashable, Sendable {
     /// The token of a phone or a card, in hexadecimal.
     case token
     case environment
+    /// A system whose phones can be registered.
+    case platform
     case flag
     case object
     /// A time in ISO 8601 with its offset from UTC.
@@ -91,6 +93,7 @@ package struct APIField: Hashable, Sendable {
       try check(text, among: apps.map(\.rawValue).sorted(), "app")
     case (.environment, .string(let text)):
       try check(text, among: APNsEnvironment.allCases.map(\.rawValue), "environment")
+    case (.platform, .string(let text)): try check(text, among: ["ios"], "platform")
     case (.pushType, .string(let text)):
       try check(text, among: PushType.allCases.map(\.rawValue), "push type")
     case (.priority, .integer(let number)):
@@ -151,7 +154,7 @@ package struct APIField: Hashable, Sendable {
 
   private var kindName: String {
     switch kind {
-    case .word, .app, .topic, .token, .environment, .time, .timeZone, .expiry, .pushType, .channel,
+    case .word, .app, .topic, .token, .environment, .platform, .time, .timeZone, .expiry, .pushType, .channel,
       .collapseID, .pushID:
       "a string"
     case .priority: "a whole number"

@@ -123,6 +123,7 @@ package final class ClaimReplay {
         rows.set(columns.token, phone.token)
         rows.set(columns.environment, phone.environment?.rawValue)
         rows.set(columns.locale, phone.locale)
+        rows.set(columns.timeZone, phone.timeZone)
         rows.set(columns.installation, phone.installationID?.text)
         rows.set(columns.contactedAt, phone.contactedAt)
       }

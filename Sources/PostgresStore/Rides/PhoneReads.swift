@@ -10,6 +10,7 @@ struct PhoneRead: Sendable {
   let token: ResultColumn<String>
   let environment: ResultColumn<String>
   let locale: ResultColumn<String>
+  let timeZone: ResultColumn<String>
   let installation: ResultColumn<String>
   /// `PhoneProblem` as JSON; nil for a phone without one.
   let problem: ResultColumn<String>
@@ -34,6 +35,7 @@ struct PhoneRead: Sendable {
     token = list.text("d.token")
     environment = list.text("d.environment")
     locale = list.text("d.locale")
+    timeZone = list.text("d.time_zone")
     installation = list.text("d.installation_id")
     problem = list.text(
       """

@@ -181,6 +181,7 @@ struct RideRows {
       phone.problem = rows[row, columns.problem].flatMap {
         try? PhoneProblem(storedText: $0)
       }
+      phone.timeZone = rows[row, columns.timeZone]
       phone.contactedAt = rows[row, columns.contactedAt]
       phone.installationID = rows[row, columns.installation].map(InstallationID.init)
       views[index].phones.append(phone)

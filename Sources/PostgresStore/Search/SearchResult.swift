@@ -43,7 +43,9 @@ package struct FoundPhone: Sendable {
   package var ownerID: OwnerID
   /// The token's last six digits.
   package var tokenSuffix: String
-  package var environment, locale, disabledReason: String?
+  package var environment, locale, platform, timeZone, appVersion, disabledReason: String?
+  /// Whether the person allows alerts; nil if the app has not stated it.
+  package var allowsAlerts: Bool?
   package var registeredAt: Timestamp
   package var disabledAt, quarantinedAt: Timestamp?
 }
@@ -83,6 +85,10 @@ extension FoundPhone: SelectedRecord {
     tokenSuffix = try columns.next("right(token, 6)")
     environment = try columns.next("environment")
     locale = try columns.next("locale")
+    platform = try columns.next("platform")
+    timeZone = try columns.next("time_zone")
+    allowsAlerts = try columns.next("alerts")
+    appVersion = try columns.next("app_version")
     registeredAt = try columns.next("registered_at")
     disabledAt = try columns.next("disabled_at")
     disabledReason = try columns.next("disabled_reason")

@@ -11,9 +11,11 @@ extension Decider {
   }
 
   /// Holds or drops a push that falls due in its rule's quiet hours; returns whether it did.
-  mutating func keepQuiet(_ push: PlannedPush, _ entry: LedgerEntry, _ planner: Planner) -> Bool {
+  mutating func keepQuiet(
+    _ push: PlannedPush, _ entry: LedgerEntry, _ planner: Planner, _ texts: PhoneTexts
+  ) -> Bool {
     guard let quiet = planner.rule.limits?.quiet else { return false }
-    let clock = quiet.wallClock(planner.context.clock)
+    let clock = quiet.wallClock(planner.context.on(texts))
     guard let end = quiet.end(at: now, in: clock.zone) else { return false }
     let hours = "quiet hours \(quiet.from.text) to \(quiet.to.text) \(clock.name)"
     switch quiet.action {

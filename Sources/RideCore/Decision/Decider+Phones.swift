@@ -8,7 +8,7 @@ extension Decider {
   mutating func plan(_ planner: inout Planner, _ entry: LedgerEntry, _ phone: Phone) {
     do {
       let push = try planner.push(entry, to: phone)
-      if keepQuiet(push, entry, planner) { return }
+      if keepQuiet(push, entry, planner, phone.texts) { return }
       plan(push, entry, phone, by: planner.rule)
     } catch {
       var entry = entry

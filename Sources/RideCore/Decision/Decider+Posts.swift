@@ -30,27 +30,30 @@ extension Decider {
   /// Plans a post to a person, unless the rule's quiet hours or a permit keep it.
   mutating func planPost(_ planner: inout Planner, _ entry: LedgerEntry, to owner: OwnerID) {
     do {
-      let post = try planner.post(entry, to: owner, locale: language(of: owner, in: entry.app))
-      if keepQuiet(post, entry, planner) { return }
+      let texts = texts(of: owner, in: entry.app)
+      let post = try planner.post(entry, to: owner, texts)
+      if keepQuiet(post, entry, planner, texts) { return }
       send(post, entry, by: planner.rule)
     } catch {
       close(entry, error.status, error.reason)
     }
   }
 
-  /// Returns the locale of a person's newest phone, otherwise `defaults.locale`.
-  private func language(of owner: OwnerID, in app: App) -> String? {
+  /// Returns the locale and the zone of a person's newest phone, by default `defaults.locale`.
+  private func texts(of owner: OwnerID, in app: App) -> PhoneTexts {
     let newest = decision.view.phones.lazy
       .filter { $0.app == app && $0.ownerID == owner }
       .max { $0.id < $1.id }
-    return newest?.locale ?? configuration.rules.defaults.locale
+    var texts = newest?.texts ?? .unknown
+    texts.locale = texts.locale ?? configuration.rules.defaults.locale
+    return texts
   }
 }
 
 extension Planner {
   /// Returns the post of this rule to one person.
   mutating func post(
-    _ entry: LedgerEntry, to owner: OwnerID, locale: String?
+    _ entry: LedgerEntry, to owner: OwnerID, _ texts: PhoneTexts
   ) throws(Problem) -> PlannedPush {
     let receiver = entry.receiver ?? ""
     let validUntil = entry.event.firing + rule.validity
@@ -60,7 +63,7 @@ extension Planner {
         status: .suppressed,
         reason: LedgerReason(.noReceiver, "no receiver \(receiver): set \(variable)"))
     }
-    let body = try body(entry, owner, locale)
+    let body = try body(entry, owner, texts)
     let headers = PushHeaders(
       id: entry.id, topic: "", pushType: entry.pushType, priority: rule.priority,
       expiration: .at(validUntil))
@@ -74,19 +77,21 @@ extension Planner {
     post.entry.priority = nil
     post.entry.expiration = nil
     post.image = image
-    if rule.payload.showsTimes { post.acceptedReason = context.clock.doubt }
+    if !rule.payload.clocks.isEmpty {
+      post.acceptedReason = context.on(texts).doubt(about: rule.payload.clocks)
+    }
     return post
   }
 
   /// Returns the body: what all posts have, then the rule's `data` and `text`.
   private mutating func body(
-    _ entry: LedgerEntry, _ owner: OwnerID, _ locale: String?
+    _ entry: LedgerEntry, _ owner: OwnerID, _ texts: PhoneTexts
   ) throws(Problem) -> [UInt8] {
     let ride = context.hasRide ? context.ride.id.text : nil
     let members: [(String, String?)] = [
       ("id", entry.id.description), ("event", entry.event.name), ("ride_id", ride),
       ("rule", entry.rule), ("owner_id", owner.text), ("app", entry.app.rawValue),
-      ("locale", locale),
+      ("locale", texts.locale),
     ]
     var body = Array("{".utf8)
     for (key, value) in members {
@@ -95,7 +100,7 @@ extension Planner {
       if let value { body.append(json: value) } else { body.append(contentsOf: "null".utf8) }
       body.append(UInt8(ascii: ","))
     }
-    body += try payload(for: PhoneOwner(entry.app, owner), locale).dropFirst()
+    body += try payload(for: PhoneOwner(entry.app, owner), texts).dropFirst()
     if body.count <= PostAddress.payloadLimit { return body }
     throw Problem(
       status: .rejected,

@@ -8,7 +8,7 @@ struct Planner {
   let image: RideImage?
   let configuration: EngineConfiguration
   let now: Timestamp
-  /// By the locale, and by the person if the payload differs between people.
+  /// By what the payload reads of a phone, and by the person if it differs between people.
   private var payloads: [PayloadKey: Result<[UInt8], RenderingError>] = [:]
   private var collapse: Result<CollapseID?, Problem>?
 
@@ -24,7 +24,7 @@ struct Planner {
   }
 
   private struct PayloadKey: Hashable {
-    var locale: String
+    var texts: PhoneTexts
     var person: PhoneOwner?
   }
 
@@ -44,7 +44,7 @@ struct Planner {
         status: .suppressed, reason: LedgerReason(.badToken, "the phone's token is not hexadecimal")
       )
     }
-    var payload = try payload(for: PhoneOwner(phone), phone.locale)
+    var payload = try payload(for: PhoneOwner(phone), phone.texts)
     if rule.carriesID {
       Self.add(entry.id, to: &payload)
       try Self.check(payload)
@@ -57,11 +57,13 @@ struct Planner {
     var push = PlannedPush(
       entry, headers, payload, to: phone, token: token, validUntil: validUntil, by: configuration)
     push.image = image
-    if rule.payload.showsTimes { push.acceptedReason = context.clock.doubt }
+    if !rule.payload.clocks.isEmpty {
+      push.acceptedReason = context.on(phone.texts).doubt(about: rule.payload.clocks)
+    }
     return push
   }
 
-  /// Adds the push's ID to a payload that all phones with a locale share.
+  /// Adds the push's ID to a payload that several phones share.
   private static func add(_ id: PushID, to payload: inout [UInt8]) {
     guard payload.last == UInt8(ascii: "}"), payload.count > 2 else { return }
     payload.removeLast()
@@ -102,13 +104,18 @@ struct Planner {
         .apns("PayloadTooLarge"), PayloadSize.description(of: payload, limit: limit)))
   }
 
-  /// Returns the payload for the phones of one person that have a locale.
+  /// Returns the payload for the phones of one person that have these texts.
   mutating func payload(
-    for person: PhoneOwner, _ locale: String?
+    for person: PhoneOwner, _ texts: PhoneTexts
   ) throws(Problem) -> [UInt8] {
     let isPersonal = rule.payload.readsMe
-    let key = PayloadKey(
-      locale: rule.payload.isLocalized ? locale ?? "" : "", person: isPersonal ? person : nil)
+    // A cache by more than the payload reads would render it for each phone.
+    let readsZone =
+      rule.payload.clocks.contains(.phone) || !context.hasRide && !rule.payload.clocks.isEmpty
+    let texts = PhoneTexts(
+      locale: rule.payload.isLocalized ? texts.locale : nil,
+      timeZone: readsZone ? texts.timeZone : nil)
+    let key = PayloadKey(texts: texts, person: isPersonal ? person : nil)
     let payload: Result<[UInt8], RenderingError>
     if let known = payloads[key] {
       payload = known
@@ -116,7 +123,7 @@ struct Planner {
       payload = Result { () throws(RenderingError) in
         let context =
           isPersonal ? context.addressed(to: person.owner, in: person.app) : context
-        return try rule.payload.render(in: context, locale: locale)
+        return try rule.payload.render(in: context.on(texts), locale: texts.locale)
       }
       payloads[key] = payload
     }

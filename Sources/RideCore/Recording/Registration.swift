@@ -14,6 +14,8 @@ package struct Registration: StoredObject, Hashable, Sendable {
   package var locale: String?
   /// Of a phone: whether its app reports receipts; nil if that is not known.
   package var reportsReceipts: Bool?
+  /// Of a phone: its zone, which may be unknown.
+  package var timeZone: String?
   /// Of a token that starts a card.
   package var attributesType: String?
   /// Of a card.
@@ -42,6 +44,7 @@ package struct Registration: StoredObject, Hashable, Sendable {
     try fields.field("installation_id", &installationID)
     try fields.field("locale", &locale)
     try fields.field("receipts", &reportsReceipts, as: .flag)
+    try fields.field("time_zone", &timeZone)
     try fields.field("attributes_type", &attributesType)
     try fields.flag("frequent", &isFrequent)
     try fields.flag("removed", &isRemoved)
@@ -52,7 +55,7 @@ extension Registration {
   init(_ phone: Phone) {
     self.init(app: phone.app, ownerID: phone.ownerID, token: phone.token)
     (environment, installationID) = (phone.environment, phone.installationID)
-    locale = phone.locale
+    (locale, timeZone) = (phone.locale, phone.timeZone)
   }
 
   /// Nil for the card of a channel, which no phone registered.

@@ -11,6 +11,8 @@ package struct Phone: Hashable, Sendable {
   package var environment: APNsEnvironment?
   /// The language that the app runs in, such as `de` or `pt-BR`.
   package var locale: String?
+  /// The zone of its clock, as registered: the tz database may have none of this name.
+  package var timeZone: String?
   /// The problems that APNs reported for the phone; nil if there are none.
   package var problem: PhoneProblem?
   /// When it, or its owner on an unknown phone, last made contact (`ridepulse.contact`); nil if no

@@ -1,4 +1,4 @@
-import Base
+package import Base
 
 /// `quiet`: hours of the day in which a rule's pushes wait, or are dropped.
 package struct QuietHours: Hashable, Sendable {
@@ -33,14 +33,24 @@ package struct QuietHours: Hashable, Sendable {
     }
   }
 
+  /// Whose wall clock they are kept by.
+  package enum Zone: Hashable, Sendable {
+    /// The ride's; for an event about no ride, the phone's.
+    case ride
+    /// That of each phone; for a phone without a zone, the ride's.
+    case phone
+    /// A fixed zone.
+    case named(ZoneTimes)
+  }
+
   package var from: TimeOfDay
   /// When they end; earlier in the day than `from` if they go over midnight.
   package var to: TimeOfDay
   /// The zone of the wall clock.
-  package var zone: Timing.Zone
+  package var zone: Zone
   package var action: Action
 
-  package init(from: TimeOfDay, to: TimeOfDay, zone: Timing.Zone, then action: Action) {
+  package init(from: TimeOfDay, to: TimeOfDay, zone: Zone, then action: Action) {
     self.from = from
     self.to = to
     self.zone = zone
@@ -87,10 +97,13 @@ extension QuietHours {
   /// Returns the wall clock's zone, and what the ledger calls it.
   ///
   /// A ride whose zone is unknown loses no push: it would be worse than to be wrong about the hour.
-  func wallClock(_ clock: WallClock) -> (zone: ZoneTimes, name: String) {
+  func wallClock(_ context: TemplateContext) -> (zone: ZoneTimes, name: String) {
+    let clock: WallClock
     switch zone {
-    case .named(let zone): (zone, zone.identifier)
-    case .ride: (clock.zone, clock.name)
+    case .named(let zone): return (zone, zone.identifier)
+    case .ride: clock = context.clock(.ride)
+    case .phone: clock = context.clock(.phone)
     }
+    return (clock.zone, clock.name)
   }
 }

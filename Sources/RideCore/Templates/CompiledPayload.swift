@@ -25,8 +25,11 @@ struct CompiledPayload: Sendable {
   /// Whether phones with different locales may receive different texts.
   private(set) var isLocalized = false
 
-  /// Whether it has times in some zone.
-  private(set) var showsTimes = false
+  /// The clocks by which it shows times.
+  private(set) var clocks: Set<WallClock.Owner> = []
+
+  /// Whether phones may receive different texts because of their locales or zones.
+  var variesByPhone: Bool { isLocalized || clocks.contains(.phone) }
 
   /// Whether people may receive different texts in one locale.
   private(set) var readsMe = false
@@ -139,7 +142,7 @@ struct CompiledPayload: Sendable {
     switch template {
     case .literal(let value): append(value.json)
     case .value(let text):
-      showsTimes = showsTimes || text.showsTime
+      clocks.formUnion(text.clocks)
       readsMe = readsMe || text.readsMe
       let (type, isCertain) = text.inferred
       if let literal = text.literalText { return append(JSONValue.string(literal).json) }
@@ -172,7 +175,7 @@ struct CompiledPayload: Sendable {
 
   private mutating func append(_ texts: LocalizedText, key: String) {
     isLocalized = isLocalized || texts.isLocalized
-    showsTimes = showsTimes || texts.texts.contains(where: \.text.showsTime)
+    for (_, text) in texts.texts { clocks.formUnion(text.clocks) }
     readsMe = readsMe || texts.texts.contains(where: \.text.readsMe)
     if texts.texts.count == 1, let literal = texts.texts[0].text.literalText,
       !literal.allSatisfy(\.isWhitespace)
@@ -195,7 +198,7 @@ struct CompiledPayload: Sendable {
     case .literal(.null) where field.isOptional: inner.append(JSONValue.null.json)
     case .literal(let constant): inner.append(constant, as: field.type, path: path)
     case .value(let text):
-      showsTimes = showsTimes || text.showsTime
+      clocks.formUnion(text.clocks)
       inner.readsMe = text.readsMe
       let (type, isCertain) = text.inferred
       if let literal = text.literalText {
@@ -208,8 +211,8 @@ struct CompiledPayload: Sendable {
     default: inner.append(value, key: key, path: path)
     }
     isLocalized = isLocalized || inner.isLocalized
-    showsTimes = showsTimes || inner.showsTimes
     readsMe = readsMe || inner.readsMe
+    clocks.formUnion(inner.clocks)
     if field.isOptional, !inner.isConstant {
       pieces.append(.optional(inner.pieces))
     } else {

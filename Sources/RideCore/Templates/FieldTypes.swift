@@ -46,7 +46,7 @@ extension Placeholder {
     var isMixed = false
     for filter in filters {
       switch filter {
-      case .zone: continue
+      case .zone, .phoneZone: continue
       case .time, .date, .weekday, .relative, .currency, .plural, .select, .upper, .lower:
         (type, isCertain, isMixed) = (.string, true, false)
       case .int: (type, isCertain, isMixed) = (.int, true, false)

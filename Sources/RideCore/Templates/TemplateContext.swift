@@ -17,6 +17,8 @@ struct TemplateContext {
   private(set) var person: Participant?
   /// `defaults.time-zone`.
   private let defaultZone: ZoneTimes?
+  /// The zone that the phone has registered, for which texts are made; nil for none.
+  private var phoneZone: String?
 
   /// Parses the event's data once for all rules and phones; the ride's attributes come parsed.
   ///
@@ -50,8 +52,25 @@ struct TemplateContext {
     return .object(members)
   }
 
-  /// The zone of times and of quiet hours.
-  var clock: WallClock { WallClock(of: hasRide ? ride : nil, otherwise: defaultZone) }
+  /// Returns the context of the same event for one phone.
+  func on(_ phone: PhoneTexts) -> TemplateContext {
+    var context = self
+    context.phoneZone = phone.timeZone
+    return context
+  }
+
+  /// Returns the zone of times and of quiet hours.
+  func clock(_ owner: WallClock.Owner) -> WallClock {
+    WallClock(owner, of: hasRide ? ride : nil, phone: phoneZone, otherwise: defaultZone)
+  }
+
+  /// Returns the ledger's reason of a text whose times are in other zones than they were to be.
+  func doubt(about clocks: Set<WallClock.Owner>) -> LedgerReason? {
+    for owner in [WallClock.Owner.ride, .phone] where clocks.contains(owner) {
+      if let doubt = clock(owner).doubt { return doubt }
+    }
+    return nil
+  }
 
   /// Returns a value of the ride's attributes; nil also if the attributes are unreadable.
   func attribute(_ key: String) -> JSONValue? { attributes?[key] }
@@ -80,9 +99,10 @@ struct TemplateContext {
         guard let time = instant ?? value.flatMap(Self.instant(from:)) else {
           throw .notATime(placeholder.path, value ?? .null)
         }
-        value = written(time, by: filter, in: formats, zone ?? clock.zone)
+        value = written(time, by: filter, in: formats, zone ?? clock(.ride).zone)
         instant = nil
       case .zone(let own): zone = own
+      case .phoneZone: zone = clock(.phone).zone
       case .select(let forms) where value != .null:
         value = value.map { .string(forms.form(of: $0.text)) }
       case .int, .currency, .plural:

@@ -101,7 +101,7 @@ struct TemplateParser {
     let name = word(allowing: "_-")
     if let filter = Filter.plain[name] {
       let isOfZone = [.time, .date, .weekday].contains(filter)
-      return isOfZone ? try zone().map { [.zone($0), filter] } ?? [filter] : [filter]
+      return isOfZone ? [try zone(), filter].compactMap(\.self) : [filter]
     }
     guard Filter.withArgument.contains(name) else {
       throw error(
@@ -126,7 +126,7 @@ struct TemplateParser {
   }
 
   /// Parses the zone of a time, if it has one.
-  private mutating func zone() throws(TemplateError) -> ZoneTimes? {
+  private mutating func zone() throws(TemplateError) -> Filter? {
     let end = position
     skipSpaces()
     guard starts(with: ":") else {
@@ -136,10 +136,17 @@ struct TemplateParser {
     position += 1
     skipSpaces()
     let offset = position
-    let argument = try argument()
-    if case .string(let name) = argument, let zone = ZoneTimes(identifier: name) { return zone }
-    throw error(
-      at: offset, found: argument.text, expected: "a time zone in quotes, such as 'Europe/Vienna'")
+    let expected = "phone, or a time zone in quotes, such as 'Europe/Vienna'"
+    guard let quote = current, quote == "'" || quote == "\"" else {
+      let name = word(allowing: "_-+/")
+      if name == "phone" { return .phoneZone }
+      throw error(
+        at: offset, found: name.isEmpty ? rest : name, expected: expected,
+        nearest: nearestWord(to: name, among: ["phone"]))
+    }
+    let name = try argument().text
+    if let zone = ZoneTimes(identifier: name) { return .zone(zone) }
+    throw error(at: offset, found: name, expected: expected)
   }
 
   private mutating func currency() throws(TemplateError) -> CurrencyCode {

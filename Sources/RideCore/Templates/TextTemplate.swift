@@ -43,15 +43,23 @@ package struct TextTemplate: Hashable, Sendable {
     return text
   }
 
-  /// Whether it shows a time in the zone of `WallClock`.
-  var showsTime: Bool {
-    placeholders.contains { placeholder in
-      zip([nil] + placeholder.filters.map(Optional.some), placeholder.filters).contains {
-        before, filter in
-        if case .zone = before { return false }
-        return [.time, .date, .weekday].contains(filter)
+  /// The clocks by which it shows times; a time in a named zone has none of them.
+  var clocks: Set<WallClock.Owner> {
+    var clocks: Set<WallClock.Owner> = []
+    for placeholder in placeholders {
+      var before: Filter?
+      for filter in placeholder.filters {
+        if [.time, .date, .weekday].contains(filter) {
+          switch before {
+          case .zone: break
+          case .phoneZone: clocks.insert(.phone)
+          default: clocks.insert(.ride)
+          }
+        }
+        before = filter
       }
     }
+    return clocks
   }
 
   /// Whether it depends on the person whom the push addresses.
@@ -113,10 +121,13 @@ package struct Placeholder: Hashable, Sendable {
     filters.contains {
       switch $0 {
       case .time, .date, .weekday, .relative, .currency, .plural: true
-      case .fallback, .zone, .select, .epoch, .int, .upper, .lower: false
+      case .fallback, .zone, .phoneZone, .select, .epoch, .int, .upper, .lower: false
       }
     }
   }
+
+  /// Whether it shows a time of the phone's own clock.
+  package var readsPhoneZone: Bool { filters.contains(.phoneZone) }
 
   /// Whether the value comes from the event and not from the ride.
   package var isOfEvent: Bool {
@@ -186,6 +197,8 @@ package indirect enum Filter: Hashable, Sendable {
   case relative
   /// The zone of the filter after it: `time: 'Europe/Vienna'` is this and `time`.
   case zone(ZoneTimes)
+  /// The phone's own zone for the filter after it: `time: phone` is this and `time`.
+  case phoneZone
   /// `currency: 'EUR'`, or `minor-currency: 'EUR'`: an amount.
   case currency(CurrencyCode, inMinorUnits: Bool)
   /// `select: 'late=The driver was late|other=Cancelled'`: the text for a word.

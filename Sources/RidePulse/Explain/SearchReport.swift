@@ -34,7 +34,9 @@ struct SearchReport {
     .object([
       "app": .string(phone.app), "owner_id": .string(phone.ownerID.text),
       "token_suffix": .string(phone.tokenSuffix), "environment": .orNull(phone.environment),
-      "locale": .orNull(phone.locale), "registered_at": .orNull(phone.registeredAt),
+      "locale": .orNull(phone.locale), "platform": .orNull(phone.platform),
+      "time_zone": .orNull(phone.timeZone), "alerts": phone.allowsAlerts.map { .bool($0) } ?? .null,
+      "app_version": .orNull(phone.appVersion), "registered_at": .orNull(phone.registeredAt),
       "disabled_at": .orNull(phone.disabledAt), "disabled_reason": .orNull(phone.disabledReason),
       "quarantined_at": .orNull(phone.quarantinedAt),
     ])

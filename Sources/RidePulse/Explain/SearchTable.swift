@@ -35,13 +35,23 @@ struct SearchTable {
   private var phones: [String] {
     let found = part("phones", result.phones) { phone in
       var parts = ["\(phone.app) \(phone.ownerID) …\(phone.tokenSuffix)"]
-      parts += [phone.environment, phone.locale].compactMap(\.self)
+      parts += [
+        phone.environment, phone.locale, zone(of: phone), phone.appVersion.map { "version \($0)" },
+        phone.allowsAlerts == false ? "alerts not allowed" : nil,
+      ].compactMap(\.self)
       parts.append("registered \(local(phone.registeredAt))")
       return parts.joined(separator: ", ") + disabled(phone.disabledAt, phone.disabledReason)
         + (phone.quarantinedAt.map { "; in quarantine since \(local($0))" } ?? "")
     }
     guard case .owner = query.key, found.isEmpty else { return found }
     return ["", "phones", "  none: the app has not called register_device for this owner"]
+  }
+
+  private func zone(of phone: FoundPhone) -> String? {
+    phone.timeZone.map { name in
+      ZoneTimes(identifier: name) == nil
+        ? "time zone \(name.quotedBrief), which is unknown and counts as none" : name
+    }
   }
 
   private var startTokens: [String] {

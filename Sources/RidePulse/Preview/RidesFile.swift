@@ -43,7 +43,7 @@ private struct RideLine {
   ]
   private static let participantKeys: Set = ["app", "owner_id", "attributes"]
   private static let phoneKeys: Set = [
-    "app", "token", "owner_id", "environment", "locale", "installation_id",
+    "app", "token", "owner_id", "environment", "locale", "time_zone", "installation_id",
   ]
   private static let cardKeys: Set = [
     "app", "token", "activity_id", "owner_id", "environment", "frequent", "installation_id",
@@ -135,6 +135,7 @@ private struct RideLine {
     let members = try object(value, "a phone", Self.phoneKeys)
     var phone = try registration(members, "a phone", ride, attributes)
     phone.locale = try text(members, "locale")
+    phone.timeZone = try text(members, "time_zone")
     return Phone(phone, id: id)
   }
 

@@ -195,6 +195,12 @@ struct CardDecoder {
         field.location, "texts in several languages in \(field.name), next to broadcast",
         expected: "one text, or a key of the app's strings: all phones get the same content")
     }
+    for field in fields.present(Array(shown.keys))
+    where shown[field.name]?.flatMap(\.placeholders).contains(where: \.readsPhoneZone) == true {
+      diagnostics.report(
+        field.location, "a time of the phone's clock in \(field.name), next to broadcast",
+        expected: "the time without phone, or in a named zone: all phones get the same content")
+    }
     let storage = fields["channel-storage"].map {
       decode.choice(
         $0, of: ChannelStorage.self,

@@ -98,7 +98,10 @@ indirect enum ValueForm: Sendable {
   /// Times of `at`: a base with an offset, or a list.
   case times
   case cron
+  /// `ride`, or the name of a zone.
   case timeZone
+  /// `ride`, `phone`, or the name of a zone.
+  case zoneOfQuietHours
   /// The name of a zone.
   case zoneName
   /// `HH:MM`.

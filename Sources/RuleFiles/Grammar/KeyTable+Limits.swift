@@ -11,7 +11,8 @@ extension KeyTable {
       Key("locale", .word(.locale), "The locale whose text other phones get."),
       Key(
         "time-zone", .zoneName,
-        "The zone of events about no ride, and of rides whose own is unknown; without it, UTC."),
+        "The zone of events about no ride on phones without one, and of rides whose own is unknown; "
+          + "without it, UTC."),
       Key("apps", .mappingByApp(app), "What the rules of one app have unless they state it."),
     ])
 
@@ -38,7 +39,9 @@ extension KeyTable {
         Key("from", .timeOfDay, "When they begin.", required: hours),
         Key(
           "to", .timeOfDay, "When they end; over midnight if it is before `from`.", required: hours),
-        Key("time-zone", .timeZone, "The zone of the two times; without it, `ride`."),
+        Key(
+          "time-zone", .zoneOfQuietHours,
+          "The zone of the two times; without it, `ride`. `phone` is that of each phone."),
         Key(
           "then", .choice(QuietHours.Action.allCases.map(\.rawValue)),
           "`hold` sends the push when they end, if it is still valid; `drop` never.",

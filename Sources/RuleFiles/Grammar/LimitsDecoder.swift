@@ -81,7 +81,7 @@ struct LimitsDecoder {
     }
     let from = fields.required("from").flatMap(time)
     let to = fields.required("to").flatMap(time)
-    let zone = fields["time-zone"].map(decode.timeZone) ?? .ride
+    let zone = fields["time-zone"].map(decode.zoneOfQuietHours) ?? .ride
     let action = fields.required("then").flatMap { decode.choice($0, of: QuietHours.Action.self) }
     guard let from, let to, let zone, let action else { return nil }
     if from == to, let field = fields["to"] {

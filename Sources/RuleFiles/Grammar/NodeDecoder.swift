@@ -143,6 +143,22 @@ struct NodeDecoder {
     return nil
   }
 
+  /// Reads `ride`, `phone` or the name of a time zone.
+  func zoneOfQuietHours(_ field: Field) -> QuietHours.Zone? {
+    switch field.node.string {
+    case "ride": return .ride
+    case "phone": return .phone
+    default: break
+    }
+    if let zone = field.node.string.flatMap(ZoneTimes.init(identifier:)) { return .named(zone) }
+    diagnostics.reportType(
+      of: field.node, for: field.name,
+      expected: "ride (the ride's own zone), phone (the zone of each phone), or "
+        + ZoneName.expected,
+      among: ["ride", "phone"] + FoundationZones.names)
+    return nil
+  }
+
   /// Reads the name of a time zone.
   func zoneName(_ field: Field) -> ZoneTimes? {
     if let zone = field.node.string.flatMap(ZoneTimes.init(identifier:)) { return zone }

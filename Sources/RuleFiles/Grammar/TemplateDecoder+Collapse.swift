@@ -17,6 +17,10 @@ extension TemplateDecoder {
       diagnostics.report(
         field.node.location, "collapse contains a line break or control character",
         expected: "one line: it is sent as a header")
+    } else if template.placeholders.contains(where: \.readsPhoneZone) {
+      diagnostics.report(
+        field.node.location, "collapse shows a time of the phone's clock",
+        expected: "one collapse ID for all phones: the time without phone, or in a named zone")
     }
     return template
   }

@@ -190,14 +190,7 @@ struct ScenarioDecoder {
       row.driverID = .some(values.nullable(field).map(OwnerID.init))
     }
     if let field = fields["pickup_at"] { row.pickupAt = values.nullableTime(field, from: start) }
-    if let field = fields["time_zone"], let zone = values.text(field) {
-      if ZoneTimes(identifier: zone) == nil {
-        diagnostics.reportType(
-          of: field.node, for: "time_zone",
-          expected: ZoneName.expected, among: FoundationZones.names)
-      }
-      row.timeZone = zone
-    }
+    if let zone = fields["time_zone"].flatMap(decode.zoneName) { row.timeZone = zone.identifier }
     if let field = fields["attributes"] {
       row.attributes = members(field)
       if row.attributes != nil {
@@ -227,6 +220,7 @@ struct ScenarioDecoder {
       if fields["receipts"].flatMap(decode.flag) == false {
         scenario.withoutReceipts.insert(PhoneOwner(phone.app, phone.ownerID))
       }
+      phone.timeZone = fields["time_zone"].flatMap(decode.zoneName)?.identifier
       scenario.view.phones.append(Phone(phone, id: Int64(index + 1)))
     }
     for (index, fields) in entries(given["cards"], ScenarioKeys.card) {

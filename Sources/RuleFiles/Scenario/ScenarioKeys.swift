@@ -33,6 +33,7 @@ enum ScenarioKeys {
     keys: address + [
       Key("locale", text, "The language of the app."),
       Key("receipts", .flag, "Whether the app reports receipts; true without it."),
+      Key("time_zone", text, "The zone of the phone's clock."),
     ])
 
   static let card = MappingForm(

@@ -118,6 +118,22 @@ static const char text_0028[] = {
 #embed "../../../sql/0028_posts.sql" suffix(, 0)
 };
 
+static const char text_0029[] = {
+#embed "../../../sql/0029_entered_states_and_participants.sql" suffix(, 0)
+};
+
+static const char text_0030[] = {
+#embed "../../../sql/0030_phone_time_zones.sql" suffix(, 0)
+};
+
+static const char text_0031[] = {
+#embed "../../../sql/0031_receipts.sql" suffix(, 0)
+};
+
+static const char text_0032[] = {
+#embed "../../../sql/0032_permits.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -147,5 +163,9 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0026_erasure", text_0026},
     {"0027_forget", text_0027},
     {"0028_posts", text_0028},
+    {"0029_entered_states_and_participants", text_0029},
+    {"0030_phone_time_zones", text_0030},
+    {"0031_receipts", text_0031},
+    {"0032_permits", text_0032},
     {NULL, NULL},
 };

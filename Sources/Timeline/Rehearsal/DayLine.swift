@@ -102,8 +102,8 @@ extension DayLine {
     private var foreign: [String] {
       switch self {
       case .phone: ["ride", "activity_id", "attributes_type", "frequent"]
-      case .card: ["attributes_type", "locale"]
-      case .pushToStart: ["ride", "activity_id", "locale", "frequent"]
+      case .card: ["attributes_type", "locale", "time_zone"]
+      case .pushToStart: ["ride", "activity_id", "locale", "time_zone", "frequent"]
       default: []
       }
     }

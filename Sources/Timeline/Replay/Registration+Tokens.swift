@@ -9,6 +9,7 @@ extension Phone {
       id: id, app: registration.app, ownerID: registration.ownerID, token: registration.token,
       environment: registration.environment, locale: registration.locale)
     installationID = registration.installationID
+    timeZone = registration.timeZone
   }
 
   /// Returns whether a contact may have been this phone's: unless both name other installations.

@@ -13,16 +13,16 @@ struct RenderedCard {
   /// - Parameter content: What is rendered; the card's own content unless it is stated.
   init(
     _ rule: CardRule, _ content: CompiledPayload? = nil, in context: TemplateContext?,
-    locale: String? = nil
+    for texts: PhoneTexts = .unknown
   ) {
-    guard let context else {
+    guard let context = context?.on(texts) else {
       (state, shown, problem) = (nil, nil, nil)
       return
     }
     do throws(RenderingError) {
       let state = try (content ?? rule.compiled.contentState).render(
-        in: context, locale: locale, broken: &broken)
-      if let problem = rule.compiled.sizeProblem(of: state, in: context, locale) {
+        in: context, locale: texts.locale, broken: &broken)
+      if let problem = rule.compiled.sizeProblem(of: state, in: context, texts.locale) {
         (self.state, shown, self.problem) = (nil, nil, problem)
         return
       }
@@ -46,8 +46,8 @@ struct CompiledCard: Sendable {
   let alerts: [String: CompiledPayload]
   /// Custom keys next to `aps`.
   private let data: [(key: String, value: CompiledPayload)]
-  /// Whether phones with different locales may receive different custom keys.
-  let isDataLocalized: Bool
+  /// Whether phones may receive different custom keys.
+  let dataVariesByPhone: Bool
 
   /// - Parameter states: the values of fields of type `state`.
   init(
@@ -75,14 +75,14 @@ struct CompiledCard: Sendable {
         return (event, CompiledPayload(alert.template, defaultLocale: defaultLocale))
       })
     self.data = data.map { ($0.key, CompiledPayload($0.value, defaultLocale: defaultLocale)) }
-    isDataLocalized = self.data.contains(where: \.value.isLocalized)
+    dataVariesByPhone = self.data.contains(where: \.value.variesByPhone)
   }
 
-  /// Whether a push about an event has times in some zone.
-  func showsTimes(_ event: String) -> Bool {
-    contentState.showsTimes || endContents[event]?.showsTimes == true || attributes.showsTimes
-      || alerts[event]?.showsTimes == true
-      || data.contains(where: \.value.showsTimes)
+  /// Returns the clocks by which a push about an event shows times.
+  func clocks(_ event: String) -> Set<WallClock.Owner> {
+    let parts = [contentState, attributes] + data.map(\.value)
+    let ofEvent = [endContents[event], alerts[event]].compactMap(\.self)
+    return (parts + ofEvent).reduce(into: []) { $0.formUnion($1.clocks) }
   }
 
   /// Returns why ActivityKit would drop a card with this content; nil if it would not.
@@ -108,12 +108,12 @@ struct CompiledCard: Sendable {
 
   /// Returns the whole JSON, with its keys sorted, as everywhere.
   func payload(
-    _ aps: [(key: String, json: [UInt8])], in context: TemplateContext?, locale: String?
+    _ aps: [(key: String, json: [UInt8])], in context: TemplateContext?, for texts: PhoneTexts
   ) throws(RenderingError) -> [UInt8] {
     var members: [(key: String, json: [UInt8])] = [("aps", Self.object(aps))]
-    if let context {
+    if let context = context?.on(texts) {
       for (key, value) in data {
-        members.append((key, try value.render(in: context, locale: locale)))
+        members.append((key, try value.render(in: context, locale: texts.locale)))
       }
     }
     return Self.object(members)

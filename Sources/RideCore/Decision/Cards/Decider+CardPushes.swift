@@ -27,9 +27,10 @@ extension Decider {
       shownAlert = alert
     }
     machine.memo.alert = shownAlert
-    let locale =
-      rule.compiled.isDataLocalized ? locale(of: card.ownerID, card.installationID, rule) : nil
-    let payload = try payload(aps, rule, about: update.cause, card.ownerID, locale)
+    let texts = texts(of: card.ownerID, card.installationID, rule)
+    let payload = try payload(
+      aps, rule, about: update.cause, card.ownerID,
+      rule.compiled.dataVariesByPhone ? texts : .unknown)
     let entry = entry(of: card.target, machine.memo, rule, card, update)
     let expiration: PushExpiration =
       switch card.storage {
@@ -52,7 +53,7 @@ extension Decider {
         settled: machine.settled(
           machine.fingerprint(of: rendered.shown), staleAt: staleAt)),
       acceptedReason: .sent(
-        problem ?? acceptedReason ?? zoneDoubt(rule, entry.event), without: rendered.broken))
+        problem ?? acceptedReason ?? zoneDoubt(rule, entry.event, texts), without: rendered.broken))
   }
 
   /// Returns what an ended card shows: the content, with the fields that `end` changes for the cause.
@@ -64,15 +65,17 @@ extension Decider {
     guard let cause, let content = rule.compiled.endContents[cause] else { return (rendered, nil) }
     let last = RenderedCard(
       rule, content, in: context(RideEvent.refresh(at: now), for: card.ownerID, in: rule.app),
-      locale: locale(of: card.ownerID, card.installationID, rule))
+      for: texts(of: card.ownerID, card.installationID, rule))
     if last.state != nil { return (last, nil) }
     let reason = last.problem.map { "ended with its content as it was: \($0.text)" }
     return (rendered, reason.map { LedgerReason(.cardFieldDropped, $0.brief(bytes: 300)) })
   }
 
-  /// Returns the ledger's reason of a push whose times are not in the ride's zone.
-  private mutating func zoneDoubt(_ rule: CardRule, _ event: RideEvent) -> LedgerReason? {
-    rule.compiled.showsTimes(event.name) ? context(event)?.clock.doubt : nil
+  /// Returns the ledger's reason of a push whose times are in other zones than they were to be.
+  private mutating func zoneDoubt(
+    _ rule: CardRule, _ event: RideEvent, _ texts: PhoneTexts
+  ) -> LedgerReason? {
+    context(event)?.on(texts).doubt(about: rule.compiled.clocks(event.name))
   }
 
   /// Returns the push that starts a card.
@@ -90,23 +93,24 @@ extension Decider {
       score: life.score(of: entry.event.name, context.ride.state))
     aps.append(("content-state", state))
     aps.append(("attributes-type", JSONValue.string(life.attributesType).json))
-    let locale = locale(of: start.ownerID, start.installationID, rule)
+    let texts = texts(of: start.ownerID, start.installationID, rule)
+    let context = context.on(texts)
     var broken = broken
     do throws(RenderingError) {
       let attributes = try rule.compiled.attributes.render(
-        in: context, locale: locale, broken: &broken)
+        in: context, locale: texts.locale, broken: &broken)
       aps.append(("attributes", attributes))
       if let channel = life.pushChannel {
         aps.append(("input-push-channel", JSONValue.string(try context.text(of: channel)).json))
       }
       if let alert = rule.compiled.alerts[entry.event.name] {
-        aps.append(("alert", try alert.render(in: context, locale: locale)))
+        aps.append(("alert", try alert.render(in: context, locale: texts.locale)))
       }
     } catch {
       throw Planner.Problem(status: .suppressed, reason: error.ledgerReason)
     }
     if life.wantsPushToken { aps.append(("input-push-token", Array("1".utf8))) }
-    let payload = try payload(aps, rule, about: entry.event, start.ownerID, locale)
+    let payload = try payload(aps, rule, about: entry.event, start.ownerID, texts)
     let headers = headers(
       entry, topic, .immediate, expiration(rule, validUntil), collapse: "start \(start.id)")
     return PlannedPush(
@@ -114,7 +118,7 @@ extension Decider {
       PushRequest(
         environment: start.environment ?? configuration.defaultEnvironment, address: address,
         headers: headers, payload: payload, validUntil: validUntil),
-      acceptedReason: .sent(zoneDoubt(rule, entry.event), without: broken))
+      acceptedReason: .sent(zoneDoubt(rule, entry.event, texts), without: broken))
   }
 
   private func address(
@@ -148,12 +152,12 @@ extension Decider {
 
   private mutating func payload(
     _ aps: [(key: String, json: [UInt8])], _ rule: CardRule, about event: RideEvent,
-    _ owner: OwnerID, _ locale: String?
+    _ owner: OwnerID, _ texts: PhoneTexts
   ) throws(Planner.Problem) -> [UInt8] {
     let payload: [UInt8]
     do throws(RenderingError) {
       payload = try rule.compiled.payload(
-        aps, in: context(event, for: owner, in: rule.app), locale: locale)
+        aps, in: context(event, for: owner, in: rule.app), for: texts)
     } catch {
       throw Planner.Problem(status: .suppressed, reason: error.ledgerReason)
     }
@@ -178,37 +182,43 @@ extension Decider {
 
   /// Returns an event's alert in the language of the owner's phone; nil if it can't be rendered.
   private mutating func rendered(_ event: RideEvent, _ rule: CardRule, on card: Card) -> [UInt8]? {
-    guard let alert = rule.compiled.alerts[event.name], let context = context(event, for: card.ownerID, in: rule.app)
+    guard let alert = rule.compiled.alerts[event.name],
+      let context = context(event, for: card.ownerID, in: rule.app)
     else { return nil }
-    let locale = locale(of: card.ownerID, card.installationID, rule)
-    return try? alert.render(in: context, locale: locale)
+    let texts = texts(of: card.ownerID, card.installationID, rule)
+    return try? alert.render(in: context.on(texts), locale: texts.locale)
   }
 
   /// Returns the content for one phone: the one for all, unless it has texts in several languages or
-  /// of one person.
+  /// of one person, or times of the phone's clock.
   mutating func content(
     _ shared: RenderedCard, of rule: CardRule, for owner: OwnerID, _ installation: InstallationID?
   ) -> RenderedCard {
     let content = rule.compiled.contentState
     // Attributes count towards the limit of the content.
-    guard content.isLocalized || content.readsMe || rule.compiled.attributes.readsMe else {
+    guard content.variesByPhone || content.readsMe || rule.compiled.attributes.readsMe else {
       return shared
     }
     return RenderedCard(
       rule, in: context(RideEvent.refresh(at: now), for: owner, in: rule.app),
-      locale: locale(of: owner, installation, rule))
+      for: texts(of: owner, installation, rule))
   }
 
-  /// Returns the locale of the phone that shows the card, because a card's row names none: the phone
-  /// of its installation, otherwise the owner's only one; nil if the owner's phones differ.
-  private func locale(
+  /// Returns the locale and the zone of the phone that shows the card, because a card's row names
+  /// none: the phone of its installation, otherwise the owner's only one; nil where the owner's
+  /// phones differ.
+  private func texts(
     of owner: OwnerID, _ installation: InstallationID?, _ rule: CardRule
-  ) -> String? {
+  ) -> PhoneTexts {
     let phones = decision.view.phones.filter { $0.app == rule.app && $0.ownerID == owner }
     if let installation, let phone = phones.last(where: { $0.installationID == installation }) {
-      return phone.locale
+      return phone.texts
     }
-    return phones.allSatisfy { $0.locale == phones.first?.locale } ? phones.first?.locale : nil
+    func common(_ value: (Phone) -> String?) -> String? {
+      let first = phones.first.flatMap(value)
+      return phones.allSatisfy { value($0) == first } ? first : nil
+    }
+    return PhoneTexts(locale: common(\.locale), timeZone: common(\.timeZone))
   }
 }
 
