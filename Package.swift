@@ -32,9 +32,10 @@ let package = Package(
       ],
       swiftSettings: strict),
     .executableTarget(
-      name: "APNSSimulator",
-      dependencies: ["CNghttp2", "COpenSSL"],
-      swiftSettings: strict),
+      name: "APNSSimulator", dependencies: ["SimulatorKit"], swiftSettings: strict),
+    // What simulators share: HTTP/2 over TLS, faults, records. No line of the clients.
+    .target(
+      name: "SimulatorKit", dependencies: ["CNghttp2", "COpenSSL"], swiftSettings: strict),
 
     .executableTarget(
       name: "Bench",
@@ -178,7 +179,7 @@ let package = Package(
       ],
       exclude: ["FaultServer", "PostReceiver"], swiftSettings: strict),
     .testTarget(
-      name: "APNSSimulatorTests", dependencies: ["APNSSimulator", "TestSupport"],
+      name: "APNSSimulatorTests", dependencies: ["APNSSimulator", "SimulatorKit", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "RidePulseTests",

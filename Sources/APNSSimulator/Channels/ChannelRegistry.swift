@@ -1,3 +1,5 @@
+import SimulatorKit
+
 /// The app and the operation that a path of the channel and broadcast APIs names.
 struct ChannelCall: Equatable, Sendable {
   enum Kind: String, CaseIterable, Sendable {
@@ -18,7 +20,7 @@ struct ChannelCall: Equatable, Sendable {
   }
 
   /// Returns nil for a path that is not in Apple's documentation.
-  init?(_ request: PushRequest) {
+  init?(_ request: Request) {
     let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).map(
       String.init)
     let resource: Resource

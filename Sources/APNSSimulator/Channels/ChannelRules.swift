@@ -1,3 +1,5 @@
+import SimulatorKit
+
 /// The rules for channel calls and broadcasts: one ordered list for all five calls.
 enum ChannelRules {
   static let all: [Rule] =

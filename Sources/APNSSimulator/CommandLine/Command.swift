@@ -1,3 +1,5 @@
+import SimulatorKit
+
 /// The command that the arguments select.
 enum Command: Equatable, Sendable {
   case serve(Options)
@@ -73,6 +75,17 @@ struct Options: Equatable, Sendable {
   var latencyMilliseconds = 0
   var isQuiet = false
   var exitsWithStandardInput = false
+
+  var server: ServerSettings {
+    ServerSettings(
+      port: port, sinkHeader: isSink ? "apns-id" : nil,
+      initialStreams: min(initialStreams, maximumStreams),
+      latencyMilliseconds: latencyMilliseconds, isQuiet: isQuiet,
+      exitsWithStandardInput: exitsWithStandardInput)
+  }
+
+  /// The stream limit of a connection that has proved who it is; nil if it is the first one.
+  var raisedStreamLimit: Int? { initialStreams < maximumStreams ? maximumStreams : nil }
 }
 
 enum Flag: String, CaseIterable, Sendable {

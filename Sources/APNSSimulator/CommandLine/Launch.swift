@@ -1,11 +1,11 @@
-import Glibc
+import SimulatorKit
 
 /// Runs the program from its arguments to an exit status: 0 done, 1 failed, 64 wrong usage.
 enum Launch {
   static func run(_ words: [String]) -> Int32 {
     do {
       switch try Command.parse(words) {
-      case .help: printText(Help.text)
+      case .help: Log.print(Help.text)
       case .serve(let options): try serve(options)
       }
       return 0
@@ -20,7 +20,7 @@ enum Launch {
 
   private static func serve(_ options: Options) throws {
     let state = StateDirectory(path: options.stateDirectory, keyID: options.keyID)
-    try state.prepare()
+    try state.certificates.prepare()
     let faultFile = try options.faultsPath.map { try WatchedFile(path: $0) }
     let keyFile = try KeyFile(state: state, team: options.teamID)
     let simulator = try Simulator(
@@ -28,15 +28,20 @@ enum Launch {
       deviceTokens: try read(state.tokensPath, DeviceTokenRegistry.init(text:))
         ?? DeviceTokenRegistry(),
       channels: try read(state.channelsPath, ChannelRegistry.init(text:)) ?? ChannelRegistry(),
-      faults: FaultSet(try faultFile.map { try FaultReader.read(file: $0.path) } ?? []))
+      faults: FaultSet(try faultFile.map { try FaultReader.pushes.read(file: $0.path) } ?? []))
+    if let faultFile {
+      faultFile.onChange = { [path = faultFile.path] in simulator.rereadFaults(path) }
+    }
+    keyFile.file.onChange = { [unowned keyFile] in simulator.reread(keyFile) }
     let server = try Server(
-      simulator: simulator,
+      service: simulator, settings: options.server,
       tls: TLSContext(
-        certificatePath: state.serverCertificatePath, keyPath: state.serverKeyPath,
+        certificatePath: state.certificates.serverCertificatePath,
+        keyPath: state.certificates.serverKeyPath,
         clientAuthorityPath: options.clientAuthorityPath),
-      faultFile: faultFile, keyFile: keyFile)
+      files: [keyFile.file] + (faultFile.map { [$0] } ?? []))
     let address = "https://127.0.0.1:\(server.port)"
-    printText("apns-simulator: listening on \(address) state=\(options.stateDirectory)\n")
+    Log.print("apns-simulator: listening on \(address) state=\(options.stateDirectory)\n")
     server.run()
   }
 
@@ -46,12 +51,6 @@ enum Launch {
   {
     guard File.exists(path) else { return nil }
     return try File.parse(File.read(path), of: path, body)
-  }
-
-  /// Writes to the descriptor directly, so that no buffer delays the ready line.
-  private static func printText(_ text: String) {
-    let bytes = Array(text.utf8)
-    _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)
   }
 }
 

@@ -1,9 +1,11 @@
+import SimulatorKit
+
 /// One line of a record file.
 struct RequestRecord {
   let receivedAt: WallTime
   let client: Client
   let stream: Int32
-  let request: PushRequest
+  let request: Request
   let target: Target
   let providerToken: ProviderToken?
   /// The body, if it has been parsed.

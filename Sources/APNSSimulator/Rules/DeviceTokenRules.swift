@@ -1,3 +1,5 @@
+import SimulatorKit
+
 /// Rules that check the token against the registry.
 ///
 /// They come last, because Apple reports the state of a token only for a push that is otherwise

@@ -1,3 +1,5 @@
+import SimulatorKit
+
 /// The values of `apns-push-type`, and the topic, priority and size that each type requires.
 enum PushType: String, CaseIterable, Sendable {
   case alert, background, complication, controls, fileprovider, liveactivity, location, mdm

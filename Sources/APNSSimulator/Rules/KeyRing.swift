@@ -1,3 +1,5 @@
+import SimulatorKit
+
 /// The signing keys of the simulated developer account, with their scopes.
 struct KeyRing: Equatable, Sendable {
   private let keys: [String: ProviderKey]

@@ -1,3 +1,5 @@
+import SimulatorKit
+
 /// Rules for pushes of type `liveactivity`: what ActivityKit drops or ignores.
 enum LiveActivityRules {
   private static let events = ["start", "update", "end"]
@@ -151,7 +153,7 @@ struct CardPush: Equatable, Sendable {
   }
 
   /// The card or channel that a request addresses; the key for its last push.
-  static func target(of request: PushRequest) -> String {
+  static func target(of request: Request) -> String {
     if ChannelCall.owns(request.path) {
       return "\(request.path) \(request.value("apns-channel-id") ?? "")"
     }

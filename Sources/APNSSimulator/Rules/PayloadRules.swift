@@ -1,3 +1,5 @@
+import SimulatorKit
+
 /// Rules for the size and form of the payload, for every push type.
 enum PayloadRules {
   static let all: [Rule] = size + form

@@ -1,3 +1,5 @@
+import SimulatorKit
+
 /// Rules for `authorization`: RFC 7519 and 7518, as restricted by Apple.
 ///
 /// They do not apply to a connection with a client certificate, on which the header is ignored.

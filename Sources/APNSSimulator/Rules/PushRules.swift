@@ -1,3 +1,5 @@
+import SimulatorKit
+
 /// One check; the name is for people, and nil means that the rule is satisfied.
 struct Rule: Sendable {
   let name: String
@@ -28,7 +30,7 @@ enum PushRules {
     RequestRules.all + CredentialRules.all + HeaderRules.all + PayloadRules.all
     + AlertRules.all + SilentRules.all + LiveActivityRules.all + DeviceTokenRules.all
 
-  static func evaluate(_ request: PushRequest, in context: RuleContext) -> RuleResult {
+  static func evaluate(_ request: Request, in context: RuleContext) -> RuleResult {
     evaluate(Push(request, in: context))
   }
 

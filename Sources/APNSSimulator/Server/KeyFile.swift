@@ -1,3 +1,5 @@
+import SimulatorKit
+
 /// The file `keys.json` of the state directory, and the key files that it names.
 final class KeyFile {
   /// Scopes and public keys, by key ID.
@@ -6,7 +8,7 @@ final class KeyFile {
     let verification: [String: SigningKey]
   }
 
-  private let file: WatchedFile
+  let file: WatchedFile
   private let state: StateDirectory
   private let team: String
   /// The content that was read last, whether or not it was correct.
@@ -20,7 +22,6 @@ final class KeyFile {
   }
 
   var path: String { file.path }
-  var watch: Int32 { file.watch }
 
   /// Reads all keys, and creates the key files that are missing.
   func read() throws -> Keys {
@@ -34,8 +35,7 @@ final class KeyFile {
 
   /// Returns nil if the file has not changed: the watch also reports the directory's other files.
   func readChanged() throws -> Keys? {
-    file.drainWatch()
-    return try currentContent() == content ? nil : read()
+    try currentContent() == content ? nil : read()
   }
 
   private func currentContent() throws(FileError) -> [UInt8]? {

@@ -1,3 +1,5 @@
+import SimulatorKit
+
 /// An accepted push, as far as its delivery depends on it.
 struct AcceptedPush: Equatable {
   let apnsID: String

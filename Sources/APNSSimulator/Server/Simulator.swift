@@ -1,7 +1,9 @@
+import SimulatorKit
+
 /// Validates requests, applies faults, records and counts; independent of the network.
-final class Simulator {
+final class Simulator: Service {
   let options: Options
-  var faults: FaultSet
+  private var faults: FaultSet
   private var deviceTokens: DeviceTokenRegistry
   var statistics = Statistics()
   private var channels: ChannelRegistry {
@@ -32,14 +34,37 @@ final class Simulator {
     providerTokens = ProviderTokenReader(keys: keys.verification)
   }
 
+  func peer(connection: Int) -> any Peer { ClientPeer(connection: connection, simulator: self) }
+
+  func rereadFaults(_ path: String) {
+    do {
+      faults = FaultSet(try FaultReader.pushes.read(file: path))
+      log("\(path): \(faults.count) faults in force")
+    } catch {
+      Log.write("\(error); the old faults stay")
+    }
+  }
+
+  func reread(_ file: KeyFile) {
+    do {
+      guard let keys = try file.readChanged() else { return }
+      use(keys)
+      log("\(file.path): keys \(keys.ring.ids.joined(separator: ", ")) in force")
+    } catch {
+      Log.write("\(error); the old keys stay")
+    }
+  }
+
+  private func log(_ text: String) {
+    if !options.isQuiet { Log.write(text) }
+  }
+
   /// Replaces all keys; what was cached about provider tokens is dropped with the old ones.
-  func use(_ keys: KeyFile.Keys) {
+  private func use(_ keys: KeyFile.Keys) {
     self.keys = keys.ring
     providerTokens = ProviderTokenReader(keys: keys.verification)
   }
 
-  /// Writes records and channels before any answer of the turn is sent, so that a client that has
-  /// the answer finds them.
   func flushRecords() {
     recorders.flush()
     guard hasNewChannels else { return }
@@ -51,11 +76,12 @@ final class Simulator {
     }
   }
 
+  /// Returns the reaction, and the valid provider token in the request.
   func decide(
-    _ request: PushRequest, stream: Int32, from client: Client, at time: WallTime
-  ) -> Decision {
+    _ request: Request, stream: Int32, from client: Client, at time: WallTime
+  ) -> (Reaction, provenToken: TokenIdentity?) {
     if let control = controlAnswer(request, at: time) {
-      return Decision(steps: [.answer(control)])
+      return (Reaction(steps: [.answer(control)]), nil)
     }
     let push = Push(request, in: context(request, client, at: time))
     let isCall = ChannelCall.owns(request.path)
@@ -77,12 +103,11 @@ final class Simulator {
     let verdict = Verdict(
       result.refusal, fault: fault?.action, apnsID: apnsID,
       uniqueID: hasUniqueID ? MessageID.random() : nil, at: time, grant: grant)
-    let decision = Decision(
+    let reaction = Reaction(
       delayMilliseconds: options.latencyMilliseconds + (fault?.delayMilliseconds ?? 0),
-      steps: verdict.steps(fault?.action, stream: stream),
-      provenToken: result.provenToken)
-    let status = decision.isAnswered ? verdict.status : 0
-    let reason = decision.isAnswered ? verdict.reason : nil
+      steps: verdict.steps(fault?.action, stream: stream))
+    let status = reaction.isAnswered ? verdict.status : 0
+    let reason = reaction.isAnswered ? verdict.reason : nil
     statistics.count(status: status, reason: reason)
     let record = RequestRecord(
       receivedAt: time, client: client, stream: stream, request: request,
@@ -92,11 +117,11 @@ final class Simulator {
       providerToken: push.providerToken, payload: push.payload, environment: options.environment,
       status: status, reason: reason, detail: result.refusal?.detail, dropped: result.dropped,
       fault: fault?.action.name, apnsID: verdict.apnsID, uniqueID: verdict.uniqueID)
-    (isCall ? recorders.of(call?.kind) : recorders.pushes).append(record)
-    return decision
+    (isCall ? recorders.of(call?.kind) : recorders.pushes).append(record.write)
+    return (reaction, result.provenToken)
   }
 
-  private func context(_ request: PushRequest, _ client: Client, at time: WallTime) -> RuleContext {
+  private func context(_ request: Request, _ client: Client, at time: WallTime) -> RuleContext {
     var context = RuleContext(
       now: time.seconds, keys: keys, bundleIDs: options.bundleIDs,
       environment: options.environment, deviceTokens: deviceTokens,
@@ -122,9 +147,7 @@ final class Simulator {
     _ grant: inout Grant, at time: WallTime
   ) {
     if let dropped {
-      if !options.isQuiet {
-        Log.write("\(grant.idHeader) \(apnsID): the phone drops it: \(dropped)")
-      }
+      log("\(grant.idHeader) \(apnsID): the phone drops it: \(dropped)")
     } else if let card = CardPush(push) {
       cardPushes[CardPush.target(of: push.request)] = card
     }
@@ -149,14 +172,16 @@ final class Simulator {
   /// To be called only for correct pushes: a fault must not hide a mistake of the client.
   private func strike(_ push: Push, connection: Int) -> Fault? {
     if faults.isEmpty { return nil }
-    return faults.strike(
-      FaultSubject(
-        token: push.deviceToken?.lowercased() ?? "",
-        topic: push.topic ?? push.call?.bundleID ?? "", connection: connection,
-        call: push.call?.kind?.rawValue ?? "push", channel: push.channelID))
+    var values = [
+      "token": push.deviceToken?.lowercased() ?? "",
+      "topic": push.topic ?? push.call?.bundleID ?? "",
+      "call": push.call?.kind?.rawValue ?? "push",
+    ]
+    values["channel"] = push.channelID
+    return faults.strike(FaultSubject(connection: connection, values: values))
   }
 
-  private func answerID(_ request: PushRequest, header: String) -> String {
+  private func answerID(_ request: Request, header: String) -> String {
     if let id = request.value(header), HeaderRules.isMessageID(id) { return id }
     return MessageID.random()
   }
@@ -188,7 +213,7 @@ final class Simulator {
 
   /// Executes a control call of a test; returns nil for any path except `/simulator/…` and
   /// `/devices/…`.
-  private func controlAnswer(_ request: PushRequest, at time: WallTime) -> Answer? {
+  private func controlAnswer(_ request: Request, at time: WallTime) -> Answer? {
     let isDeviceCall = request.path.hasPrefix("/devices/")
     guard isDeviceCall || request.path.hasPrefix("/simulator/") else { return nil }
     // Sink mode examines only paths; in it every control call returns the statistics.
@@ -197,11 +222,11 @@ final class Simulator {
       let result =
         isDeviceCall
         ? try executeDeviceCall(request, at: time) : try executeControl(call, request.body)
-      return Self.answer(200, result)
+      return Answer(status: 200, json: result)
     } catch let error as FormatError {
-      return Self.answer(400, .object(["error": .string(error.description)]))
+      return Answer(status: 400, json: .object(["error": .string(error.description)]))
     } catch {
-      return Self.answer(404, .object(["error": .string("no such call: \(call)")]))
+      return Answer(status: 404, json: .object(["error": .string("no such call: \(call)")]))
     }
   }
 
@@ -214,7 +239,7 @@ final class Simulator {
     case "GET /simulator/faults":
       return .object(["faults": faults.json])
     case "POST /simulator/faults":
-      faults = FaultSet(try FaultReader.read(text: body))
+      faults = FaultSet(try FaultReader.pushes.read(text: body))
       return .object(["faults": .integer(faults.count)])
     case "DELETE /simulator/faults":
       faults = FaultSet()
@@ -231,7 +256,7 @@ final class Simulator {
   }
 
   /// Executes `POST /devices/TOKEN/offline` or `…/online`.
-  private func executeDeviceCall(_ request: PushRequest, at time: WallTime) throws -> JSON {
+  private func executeDeviceCall(_ request: Request, at time: WallTime) throws -> JSON {
     let parts = request.path.split(separator: "/", omittingEmptySubsequences: false)
     guard request.method == "POST", parts.count == 4, ["offline", "online"].contains(parts[3])
     else { throw UnknownCall() }
@@ -248,10 +273,5 @@ final class Simulator {
     let deliveries = devices.connect(token, at: time).map(\.json)
     deliveries.forEach(recorders.deliveries.append)
     return .object(["online": .string(token), "stored": .array(deliveries)])
-  }
-
-  private static func answer(_ status: Int, _ json: JSON) -> Answer {
-    let type = Header(name: "content-type", value: "application/json")
-    return Answer(status: status, headers: [type], body: json.serialized)
   }
 }

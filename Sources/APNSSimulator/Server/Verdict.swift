@@ -1,31 +1,4 @@
-/// How a request is handled: after the delay, the steps in order; without steps it is never
-/// answered.
-struct Decision {
-  enum Step: Equatable {
-    case answer(Answer)
-    case reset(ErrorCode)
-    case close
-    case goAway(lastStream: Int32, reason: String)
-    case maximumStreams(Int)
-    case blackHole
-  }
-
-  var delayMilliseconds = 0
-  var steps: [Step]
-  /// The valid provider token in the request.
-  var provenToken: TokenIdentity?
-
-  var isAnswered: Bool {
-    steps.contains { if case .answer = $0 { true } else { false } }
-  }
-}
-
-/// A response that is ready to be sent.
-struct Answer: Equatable, Sendable {
-  let status: Int
-  let headers: [Header]
-  let body: [UInt8]
-}
+import SimulatorKit
 
 /// The answer to an accepted request.
 struct Grant: Equatable {
@@ -72,7 +45,7 @@ struct Verdict: Equatable {
     }
   }
 
-  func steps(_ fault: FaultAction?, stream: Int32) -> [Decision.Step] {
+  func steps(_ fault: FaultAction?, stream: Int32) -> [Reaction.Step] {
     switch fault {
     case nil, .proceed, .answer: return [.answer(answer)]
     case .stall: return []
@@ -82,7 +55,8 @@ struct Verdict: Equatable {
     case .maximumStreams(let count): return [.maximumStreams(count), .answer(answer)]
     case .goAway(let last, let reason):
       let lastStream = last.number(for: stream)
-      let leave = Decision.Step.goAway(lastStream: lastStream, reason: reason)
+      let data = JSON.object(["reason": .string(reason)]).serialized
+      let leave = Reaction.Step.goAway(lastStream: lastStream, data: data)
       return stream <= lastStream ? [leave, .answer(answer)] : [leave]
     }
   }

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import APNSSimulator
+@testable import SimulatorKit
 
 @Suite struct CommandTests {
   @Test func `without arguments every option has its default`() throws {

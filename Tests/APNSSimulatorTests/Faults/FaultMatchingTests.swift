@@ -1,6 +1,7 @@
 import Testing
 
 @testable import APNSSimulator
+@testable import SimulatorKit
 
 @Suite struct FaultReaderTests {
   @Test(arguments: [
@@ -18,7 +19,7 @@ import Testing
     ),
   ])
   func `each action is parsed`(text: String, action: FaultAction) throws {
-    let faults = try FaultReader.read(text: Array(#"{"faults":[{"action":\#(text)}]}"#.utf8))
+    let faults = try FaultReader.pushes.read(text: Array(#"{"faults":[{"action":\#(text)}]}"#.utf8))
     #expect(faults.map(\.action) == [action])
   }
 
@@ -53,7 +54,7 @@ import Testing
   ])
   func `an error contains path, found and expected`(text: String, message: String) {
     #expect {
-      try FaultReader.read(text: Array(text.utf8))
+      try FaultReader.pushes.read(text: Array(text.utf8))
     } throws: { error in
       "\(error)" == message
     }
@@ -61,10 +62,11 @@ import Testing
 }
 
 @Suite struct FaultSetTests {
-  private static let subject = FaultSubject(token: "abcd", topic: "com.a", connection: 2)
+  private static let subject = FaultSubject(
+    connection: 2, values: ["token": "abcd", "topic": "com.a", "call": "push"])
 
   private func faults(_ text: String) throws -> FaultSet {
-    FaultSet(try FaultReader.read(text: Array(text.utf8)))
+    FaultSet(try FaultReader.pushes.read(text: Array(text.utf8)))
   }
 
   @Test(arguments: [

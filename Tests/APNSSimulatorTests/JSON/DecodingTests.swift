@@ -1,6 +1,7 @@
 import Testing
 
 @testable import APNSSimulator
+@testable import SimulatorKit
 
 @Suite struct JSONTests {
   private static let values: [(String, JSON)] = [

@@ -1,10 +1,11 @@
 import Testing
 
 @testable import APNSSimulator
+@testable import SimulatorKit
 
 @Suite struct ChannelRulesTests {
   private func refusal(
-    _ kind: ChannelCall.Kind, _ change: (inout PushRequest) -> Void = { _ in }
+    _ kind: ChannelCall.Kind, _ change: (inout Request) -> Void = { _ in }
   ) -> Refusal? {
     var request = Fixture.request(kind)
     change(&request)

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import APNSSimulator
+@testable import SimulatorKit
 
 @Suite struct PushRulesTests {
   @Test(arguments: PushType.allCases)
@@ -70,7 +71,7 @@ import Testing
 /// Boundary values that the rules accept.
 @Suite struct AcceptedPushTests {
   private func refusal(
-    _ type: PushType = .alert, _ change: (inout PushRequest, inout RuleContext) -> Void
+    _ type: PushType = .alert, _ change: (inout Request, inout RuleContext) -> Void
   ) -> Refusal? {
     var request = Fixture.request(type)
     var context = Fixture.context

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import APNSSimulator
+@testable import SimulatorKit
 
 /// Requests that APNs accepts, and the strictness that refuses them.
 struct Tolerated: Sendable, CustomTestStringConvertible {
@@ -8,11 +9,11 @@ struct Tolerated: Sendable, CustomTestStringConvertible {
   let part: Strictness
   let reason: Reason
   let type: PushType
-  let change: @Sendable (inout PushRequest) -> Void
+  let change: @Sendable (inout Request) -> Void
 
   init(
     _ name: String, _ part: Strictness, _ reason: Reason, type: PushType = .alert,
-    _ change: @escaping @Sendable (inout PushRequest) -> Void
+    _ change: @escaping @Sendable (inout Request) -> Void
   ) {
     testDescription = name
     self.part = part
@@ -200,7 +201,8 @@ struct Tolerated: Sendable, CustomTestStringConvertible {
     guard topic.hasPrefix("com.apple.mgmt."), isAccepted else { return }
     context.strictness = .standard
     context.certificate = ClientCertificate(
-      commonName: "APSP:18a16429-886b-41f1-9c30-2bd04ae4fc37", userIDs: [topic], serial: "01")
+      PeerCertificate(
+        commonName: "APSP:18a16429-886b-41f1-9c30-2bd04ae4fc37", userIDs: [topic], serial: "01"))
     #expect(PushRules.evaluate(request, in: context).refusal == nil)
     request.set("apns-push-type", nil)
     #expect(Push(request, in: context).pushType == .mdm)
@@ -216,7 +218,8 @@ struct Tolerated: Sendable, CustomTestStringConvertible {
     context.deviceTokens[Fixture.token] = DeviceToken(topic: "com.example.customer")
     #expect(PushRules.evaluate(request, in: context).refusal == nil)
     context.certificate = ClientCertificate(
-      commonName: "Push", userIDs: ["com.example.customer", "com.example.driver"], serial: "01")
+      PeerCertificate(
+        commonName: "Push", userIDs: ["com.example.customer", "com.example.driver"], serial: "01"))
     #expect(PushRules.evaluate(request, in: context).refusal?.reason == .missingTopic)
   }
 }
@@ -224,7 +227,7 @@ struct Tolerated: Sendable, CustomTestStringConvertible {
 /// The order of a card's pushes.
 @Suite struct CardPushTests {
   private func refusal(
-    of next: String, after last: String, _ change: (inout PushRequest) -> Void = { _ in }
+    of next: String, after last: String, _ change: (inout Request) -> Void = { _ in }
   ) -> Refusal? {
     var request = Fixture.request(.liveactivity)
     change(&request)

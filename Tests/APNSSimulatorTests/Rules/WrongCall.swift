@@ -1,17 +1,18 @@
 import Testing
 
 @testable import APNSSimulator
+@testable import SimulatorKit
 
 /// One mistake in a correct channel call, and the reason that must be returned.
 struct WrongCall: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let reason: Reason
   let kind: ChannelCall.Kind
-  let change: @Sendable (inout PushRequest, inout RuleContext) -> Void
+  let change: @Sendable (inout Request, inout RuleContext) -> Void
 
   init(
     _ name: String, _ reason: Reason, _ kind: ChannelCall.Kind,
-    change: @escaping @Sendable (inout PushRequest, inout RuleContext) -> Void
+    change: @escaping @Sendable (inout Request, inout RuleContext) -> Void
   ) {
     testDescription = "\(kind) \(name)"
     self.reason = reason
@@ -67,7 +68,7 @@ extension Fixture {
     return context
   }
 
-  static func request(_ kind: ChannelCall.Kind) -> PushRequest {
+  static func request(_ kind: ChannelCall.Kind) -> Request {
     let (method, path): (String, String) =
       switch kind {
       case .create: ("POST", "/1/apps/com.example.customer/channels")
@@ -76,7 +77,7 @@ extension Fixture {
       case .list: ("GET", "/1/apps/com.example.customer/all-channels")
       case .broadcast: ("POST", "/4/broadcasts/apps/com.example.customer")
       }
-    var request = PushRequest()
+    var request = Request()
     request.headers = [
       Header(name: ":method", value: method), Header(name: ":scheme", value: "https"),
       Header(name: ":authority", value: "127.0.0.1"), Header(name: ":path", value: path),

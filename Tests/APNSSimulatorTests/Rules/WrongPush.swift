@@ -1,17 +1,18 @@
 import Testing
 
 @testable import APNSSimulator
+@testable import SimulatorKit
 
 /// One mistake in a correct push, and the reason that must be returned.
 struct WrongPush: Sendable, CustomTestStringConvertible {
   let name: String
   let reason: Reason
   let type: PushType
-  let change: @Sendable (inout PushRequest, inout RuleContext) -> Void
+  let change: @Sendable (inout Request, inout RuleContext) -> Void
 
   init(
     _ name: String, _ reason: Reason, type: PushType = .alert,
-    change: @escaping @Sendable (inout PushRequest, inout RuleContext) -> Void
+    change: @escaping @Sendable (inout Request, inout RuleContext) -> Void
   ) {
     self.name = name
     self.reason = reason

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import APNSSimulator
+@testable import SimulatorKit
 
 /// What APNs stores for a device that is offline.
 @Suite struct OfflineDevicesTests {

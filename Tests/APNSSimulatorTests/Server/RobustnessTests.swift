@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import APNSSimulator
+@testable import SimulatorKit
 
 /// Clients that violate the protocol; they must not affect the next correct push.
 @Suite struct RobustnessTests {

@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 
 @testable import APNSSimulator
+@testable import SimulatorKit
 
 /// A correct push, into which tests introduce one mistake at a time.
 enum Fixture {
@@ -61,7 +62,7 @@ enum Fixture {
   static func certificate(
     _ name: String = "Apple Push Services: com.example.customer"
   ) -> ClientCertificate {
-    ClientCertificate(commonName: name, userIDs: [], serial: "01")
+    ClientCertificate(PeerCertificate(commonName: name, userIDs: [], serial: "01"))
   }
 
   static var context: RuleContext {
@@ -72,8 +73,8 @@ enum Fixture {
       readProviderToken: read)
   }
 
-  static func request(_ type: PushType = .alert) -> PushRequest {
-    var request = PushRequest()
+  static func request(_ type: PushType = .alert) -> Request {
+    var request = Request()
     request.headers = [
       Header(name: ":method", value: "POST"),
       Header(name: ":scheme", value: "https"),
@@ -126,7 +127,7 @@ enum Fixture {
   }
 }
 
-extension PushRequest {
+extension Request {
   mutating func setBody(_ text: String) {
     body = Array(text.utf8)
     bodyBytes = body.count

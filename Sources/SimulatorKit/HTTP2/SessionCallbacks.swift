@@ -17,7 +17,7 @@ import CNghttp2
     self.isSink = isSink
     unsafe self.callbacks = callbacks
     unsafe self.options = options
-    // nghttp2 keeps closed streams only for the old priority tree, and APNs ignores PRIORITY.
+    // nghttp2 keeps closed streams only for the old priority tree, which no simulated service uses.
     unsafe nghttp2_option_set_no_closed_streams(options, 1)
     unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, onFrame)
     unsafe nghttp2_session_callbacks_set_on_header_callback(
@@ -154,7 +154,7 @@ final class StreamTable {
   static let maximumBodyBytes = 65_536
 
   private let isSink: Bool
-  private var requests: [Int32: PushRequest] = [:]
+  private var requests: [Int32: Request] = [:]
   private var bodies: [Int32: ArraySlice<UInt8>] = [:]
 
   /// Streams whose request is complete or too large to wait for, in the order of completion.
@@ -173,12 +173,12 @@ final class StreamTable {
   }
 
   /// Returns a request once; nil in sink mode, except for control calls.
-  func takeRequest(_ stream: Int32) -> PushRequest? {
+  func takeRequest(_ stream: Int32) -> Request? {
     requests.isEmpty ? nil : requests.removeValue(forKey: stream)
   }
 
   func began(_ stream: Int32) {
-    requests[stream] = PushRequest()
+    requests[stream] = Request()
   }
 
   func received(_ header: Header, on stream: Int32) {

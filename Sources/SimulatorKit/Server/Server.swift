@@ -4,13 +4,12 @@ import Glibc
 ///
 /// Each turn reads and decides all that is readable, then hands the records to the kernel, then
 /// sends the answers.
-@safe final class Server {
+@safe package final class Server {
   private enum Key {
     static let listener: UInt64 = 0
     static let signals: UInt64 = 1
     static let standardInput: UInt64 = 2
-    static let faults: UInt64 = 3
-    static let keys: UInt64 = 4
+    static let firstFile: UInt64 = 3
     static let firstConnection: UInt64 = 16
   }
 
@@ -22,14 +21,14 @@ import Glibc
   private static let handshakeMilliseconds = 10_000
   private static let lingerMilliseconds = 2_000
 
-  private let simulator: Simulator
+  private let service: any Service
+  private let settings: ServerSettings
   private let handler: RequestHandler
   private let poller: Poller
   private let listener: Listener
   private let tls: TLSContext
   private let callbacks: SessionCallbacks
-  private let faultFile: WatchedFile?
-  private let keyFile: KeyFile
+  private let files: [WatchedFile]
   private let scratch: UnsafeMutableRawBufferPointer
   private var connections: [Int: Connection] = [:]
   private var timeouts = Timers<Timeout>()
@@ -41,29 +40,31 @@ import Glibc
   private let signals: StopSignals
   private var isStopping = false
 
-  var port: UInt16 { listener.port }
+  package var port: UInt16 { listener.port }
 
-  init(
-    simulator: Simulator, tls: TLSContext, faultFile: WatchedFile?, keyFile: KeyFile
+  /// - Parameter files: files that are read again when they change; at most a dozen.
+  package init(
+    service: any Service, settings: ServerSettings, tls: TLSContext, files: [WatchedFile]
   ) throws {
-    guard let callbacks = SessionCallbacks(isSink: simulator.options.isSink) else {
+    guard let callbacks = SessionCallbacks(isSink: settings.sinkHeader != nil) else {
       throw OpenSSLError("nghttp2_session_callbacks_new")
     }
-    self.simulator = simulator
-    handler = RequestHandler(simulator: simulator)
+    self.service = service
+    self.settings = settings
+    handler = RequestHandler(service: service, settings: settings)
     self.tls = tls
     self.callbacks = callbacks
-    self.faultFile = faultFile
-    self.keyFile = keyFile
+    self.files = files
     unsafe scratch = .allocate(byteCount: OutputBuffer.recordBytes, alignment: 16)
     signals = try StopSignals()
     poller = try Poller()
-    listener = try Listener(port: simulator.options.port)
+    listener = try Listener(port: settings.port)
     poller.add(listener.socket, .read, key: Key.listener)
     poller.add(signals.descriptor, .read, key: Key.signals)
-    if let faultFile { poller.add(faultFile.watch, .read, key: Key.faults) }
-    poller.add(keyFile.watch, .read, key: Key.keys)
-    if simulator.options.exitsWithStandardInput,
+    for (index, file) in files.enumerated() {
+      poller.add(file.watch, .read, key: Key.firstFile + UInt64(index))
+    }
+    if settings.exitsWithStandardInput,
       !poller.add(STDIN_FILENO, .read, key: Key.standardInput)
     {
       // Standard input is not pollable: a file or /dev/null, which has no writer to wait for.
@@ -75,7 +76,7 @@ import Glibc
     unsafe scratch.deallocate()
   }
 
-  func run() {
+  package func run() {
     while !isStopping {
       let events = poller.wait(timeoutMilliseconds: timeout())
       // Files come first: a client that writes one and then sends a push expects the new settings.
@@ -86,10 +87,10 @@ import Glibc
       readUnread()
       for connection in handler.sendDue(in: connections) { markDirty(connection) }
       dropTimedOut()
-      simulator.flushRecords()
+      service.flushRecords()
       flushDirty()
     }
-    simulator.flushRecords()
+    service.flushRecords()
   }
 
   private func timeout() -> Int? {
@@ -103,8 +104,7 @@ import Glibc
     case Key.listener: acceptConnections()
     case Key.signals: isStopping = true
     case Key.standardInput: readStandardInput()
-    case Key.keys: rereadKeys()
-    default: rereadFaults()
+    default: files[Int(key - Key.firstFile)].changed()
     }
   }
 
@@ -113,30 +113,8 @@ import Glibc
     if unsafe read(STDIN_FILENO, &bytes, bytes.count) <= 0 { isStopping = true }
   }
 
-  private func rereadFaults() {
-    guard let faultFile else { return }
-    faultFile.drainWatch()
-    do {
-      let faults = FaultSet(try FaultReader.read(file: faultFile.path))
-      simulator.faults = faults
-      log("\(faultFile.path): \(faults.count) faults in force")
-    } catch {
-      Log.write("\(error); the old faults stay")
-    }
-  }
-
-  private func rereadKeys() {
-    do {
-      guard let keys = try keyFile.readChanged() else { return }
-      simulator.use(keys)
-      log("\(keyFile.path): keys \(keys.ring.ids.joined(separator: ", ")) in force")
-    } catch {
-      Log.write("\(error); the old keys stay")
-    }
-  }
-
   private func log(_ text: String) {
-    if !simulator.options.isQuiet { Log.write(text) }
+    if !settings.isQuiet { Log.write(text) }
   }
 
   private func acceptConnections() {
@@ -155,16 +133,15 @@ import Glibc
   }
 
   private func openConnection(_ socket: Int32) {
-    let number = simulator.statistics.connectionsTotal + 1
-    let options = simulator.options
+    let number = service.statistics.connectionsTotal + 1
     guard let stream = try? TLSStream(socket: socket, context: tls),
-      let session = Session(
-        maximumStreams: min(options.initialStreams, options.maximumStreams), callbacks: callbacks)
+      let session = Session(maximumStreams: settings.initialStreams, callbacks: callbacks)
     else { return Log.write("connection \(number): no memory") }
-    let connection = Connection(number: number, tls: stream, session: session)
+    let connection = Connection(
+      number: number, peer: service.peer(connection: number), tls: stream, session: session)
     connections[number] = connection
-    simulator.statistics.connectionsTotal = number
-    simulator.statistics.connectionsOpen += 1
+    service.statistics.connectionsTotal = number
+    service.statistics.connectionsOpen += 1
     poller.add(socket, connection.interest, key: Key.firstConnection + UInt64(number))
     let limit = MonotonicClock.milliseconds() + Self.handshakeMilliseconds
     timeouts.add(.handshake(connection: number), at: limit)
@@ -189,11 +166,7 @@ import Glibc
 
   private func readRequests(of connection: Connection) {
     if connection.isBackedUp || connection.isBlackHole || connection.isClosing { return }
-    let wasAuthenticated = connection.client.certificate != nil
     let progress = unsafe connection.read(scratch: scratch)
-    if !wasAuthenticated, connection.client.certificate != nil {
-      handler.raiseStreamLimit(of: connection)
-    }
     handler.handleRequests(of: connection)
     switch progress {
     case .done: break
@@ -258,7 +231,7 @@ import Glibc
 
   private func drop(_ connection: Connection, _ reason: CloseReason) {
     guard connections.removeValue(forKey: connection.number) != nil else { return }
-    simulator.statistics.connectionsOpen -= 1
+    service.statistics.connectionsOpen -= 1
     let line = "connection \(connection.number): \(reason)"
     if reason.isMistake { Log.write(line) } else { log(line) }
     if isListenerPaused {

@@ -58,10 +58,7 @@ import CNghttp2
     unsafe nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code)
   }
 
-  func goAway(lastStream: Int32, reason: String) {
-    var data: [UInt8] = Array("{\"reason\":".utf8)
-    data.appendJSONString(reason)
-    data.append(UInt8(ascii: "}"))
+  func goAway(lastStream: Int32, data: [UInt8]) {
     unsafe nghttp2_submit_goaway(
       session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, NGHTTP2_NO_ERROR.rawValue, data,
       data.count)
@@ -134,20 +131,26 @@ struct HeaderBlock {
   }
 }
 
-/// The header fields of `:status 200` with an `apns-id` that counts up.
+/// The header fields of `:status 200` with an ID that counts up.
 ///
 /// They are laid out once and rewritten in place, because sink mode must cost little compared with
 /// nghttp2 and TLS.
 @safe final class Acceptance {
-  private static let template = ":status200apns-id00000000-0000-4000-8000-000000000000"
+  private static let status = ":status200"
+  private static let firstID = "00000000-0000-4000-8000-000000000000"
   private static let fieldCount = 2
 
   private let text: UnsafeMutablePointer<UInt8>
   private let fields: UnsafeMutablePointer<nghttp2_nv>
+  /// Where the ID begins in the text.
+  private let start: Int
   private var count: UInt64 = 0
 
-  init() {
-    let bytes = Array(Self.template.utf8)
+  /// - Parameter idHeader: the header that the ID is in.
+  init(idHeader: String) {
+    let head = Self.status + idHeader
+    start = head.utf8.count
+    let bytes = Array((head + Self.firstID).utf8)
     unsafe text = .allocate(capacity: bytes.count)
     unsafe text.initialize(from: bytes, count: bytes.count)
     unsafe fields = .allocate(capacity: Self.fieldCount)
@@ -168,8 +171,8 @@ struct HeaderBlock {
     count &+= 1
     var rest = count
     // The last twelve digits of the UUID are a counter of 48 bits.
-    var position = 52
-    while rest > 0, position > 40 {
+    var position = start + 35
+    while rest > 0, position > start + 23 {
       unsafe text[position] = [UInt8].hexDigits[Int(rest & 15)]
       rest >>= 4
       position -= 1

@@ -1,7 +1,20 @@
 /// Parses faults from JSON; an error contains the path, the value found and the form expected.
-enum FaultReader {
+package struct FaultReader: Sendable {
+  /// The properties of a request that a match may name, next to those of all services.
+  private let keys: Set<String>
+  /// The values of `call`.
+  private let calls: [String]
+  /// Whether tokens are the same in capitals.
+  private let foldsTokens: Bool
+
+  package init(keys: Set<String>, calls: [String], foldsTokens: Bool) {
+    self.keys = keys
+    self.calls = calls
+    self.foldsTokens = foldsTokens
+  }
+
   /// Parses a list of faults, or `{"faults": [list]}`.
-  static func read(_ json: JSON) throws(FormatError) -> [Fault] {
+  package func read(_ json: JSON) throws(FormatError) -> [Fault] {
     guard let list = json.array ?? json.object?["faults"]?.array else {
       throw FormatError(found: json.description, expected: "a list of faults")
     }
@@ -12,43 +25,42 @@ enum FaultReader {
     return faults
   }
 
-  static func read(file path: String) throws -> [Fault] {
+  package func read(file path: String) throws -> [Fault] {
     try File.parse(File.read(path), of: path, read(text:))
   }
 
-  static func read(text: [UInt8]) throws(FormatError) -> [Fault] {
+  package func read(text: [UInt8]) throws(FormatError) -> [Fault] {
     try read(FormatReader.json(text))
   }
 
-  private static func fault(_ json: JSON, at path: String) throws(FormatError) -> Fault {
+  private func fault(_ json: JSON, at path: String) throws(FormatError) -> Fault {
     let reader = try FormatReader(json, at: path, keys: ["match", "action", "times"])
     guard let action = reader.members["action"] else { throw reader.error("action", "an action") }
-    let (delay, act) = try self.action(action, at: path + ".action")
+    let (delay, act) = try Self.action(action, at: path + ".action")
     return Fault(
       match: try match(reader.members["match"] ?? .object([:]), at: path + ".match"),
       delayMilliseconds: delay, action: act,
       times: try reader.integer("times", in: 1...Int.max), definition: json)
   }
 
-  private static func match(_ json: JSON, at path: String) throws(FormatError) -> FaultMatch {
-    let keys: Set = [
-      "token", "token_prefix", "topic", "connection", "call", "channel", "every", "first",
-    ]
-    let reader = try FormatReader(json, at: path, keys: keys)
-    let call = try reader.string("call")
-    let calls = ["push"] + ChannelCall.Kind.allCases.map(\.rawValue)
-    guard call.map(calls.contains) ?? true else {
-      throw reader.error("call", "one of " + calls.joined(separator: ", "))
-    }
-    return FaultMatch(
-      token: try reader.string("token")?.lowercased(),
-      tokenPrefix: try reader.string("token_prefix")?.lowercased(),
-      topic: try reader.string("topic"),
-      connection: try reader.integer("connection", in: 1...Int.max), call: call,
-      channel: try reader.string("channel"),
+  private func match(_ json: JSON, at path: String) throws(FormatError) -> FaultMatch {
+    let common: Set = ["token", "token_prefix", "connection", "call", "every", "first"]
+    let reader = try FormatReader(json, at: path, keys: common.union(keys))
+    var match = FaultMatch(
+      tokenPrefix: try reader.string("token_prefix").map(token),
+      connection: try reader.integer("connection", in: 1...Int.max),
       every: try reader.integer("every", in: 1...Int.max),
       first: try reader.integer("first", in: 1...Int.max))
+    for key in keys.union(["token", "call"]) {
+      match.values[key] = try reader.string(key).map { key == "token" ? token($0) : $0 }
+    }
+    guard match.values["call"].map(calls.contains) ?? true else {
+      throw reader.error("call", "one of " + calls.joined(separator: ", "))
+    }
+    return match
   }
+
+  private func token(_ text: String) -> String { foldsTokens ? text.lowercased() : text }
 
   private static let actions: Set = [
     "answer", "stall", "reset", "close", "goaway", "max_streams", "no_ping",

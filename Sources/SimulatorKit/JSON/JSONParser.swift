@@ -1,21 +1,21 @@
 /// Why a text is not JSON, and at which byte.
-struct JSONError: Error, Equatable, CustomStringConvertible {
-  let offset: Int
-  let expected: String
+package struct JSONError: Error, Equatable, CustomStringConvertible {
+  package let offset: Int
+  package let expected: String
 
-  var description: String { "byte \(offset): expected \(expected)" }
+  package var description: String { "byte \(offset): expected \(expected)" }
 }
 
 /// Parses RFC 8259 without leniency: no duplicate keys and no trailing text.
 ///
 /// The depth is bounded because the parser recurses and the sender chooses the depth.
-struct JSONParser {
+package struct JSONParser {
   private static let maximumDepth = 64
 
   private let bytes: [UInt8]
   private var position = 0
 
-  static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSON {
+  package static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSON {
     guard String(validating: bytes, as: UTF8.self) != nil else {
       throw JSONError(offset: 0, expected: "UTF-8")
     }
@@ -194,7 +194,7 @@ struct JSONParser {
 }
 
 extension UInt8 {
-  var isHexDigit: Bool {
+  package var isHexDigit: Bool {
     switch self {
     case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
     default: false

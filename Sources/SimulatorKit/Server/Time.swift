@@ -1,18 +1,18 @@
 import Glibc
 
 /// The wall clock, read once per request and passed on.
-struct WallTime: Equatable, Sendable {
-  let seconds: Int
-  let microseconds: Int
+package struct WallTime: Equatable, Sendable {
+  package let seconds: Int
+  package let microseconds: Int
 
-  static func now() -> WallTime {
+  package static func now() -> WallTime {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
     return WallTime(seconds: time.tv_sec, microseconds: time.tv_nsec / 1000)
   }
 
   /// The HTTP form of the date: `Sat, 21 Nov 2026 08:05:00 GMT`.
-  var httpDate: String {
+  package var httpDate: String {
     var seconds = seconds
     var parts = unsafe tm()
     unsafe gmtime_r(&seconds, &parts)
@@ -29,17 +29,17 @@ struct WallTime: Equatable, Sendable {
   }
 
   /// Epoch seconds with six decimals, without the rounding of a binary fraction.
-  var decimalSeconds: String {
+  package var decimalSeconds: String {
     let fraction = String(microseconds)
     return "\(seconds)." + String(repeating: "0", count: 6 - fraction.count) + fraction
   }
 }
 
 extension WallTime {
-  var fractionalSeconds: Double { Double(seconds) + Double(microseconds) / 1e6 }
+  package var fractionalSeconds: Double { Double(seconds) + Double(microseconds) / 1e6 }
 
   /// Microseconds since 1970.
-  var total: Int { seconds * 1_000_000 + microseconds }
+  package var total: Int { seconds * 1_000_000 + microseconds }
 }
 
 /// The clock for waiting, which is never set.

@@ -1,6 +1,6 @@
-/// The effect of a fault on the push that it strikes, after its delay.
-enum FaultAction: Equatable, Sendable {
-  /// The push is handled normally: the fault is only the delay.
+/// The effect of a fault on the request that it strikes, after its delay.
+package enum FaultAction: Equatable, Sendable {
+  /// The request is handled normally: the fault is only the delay.
   case proceed
   case answer(FaultAnswer)
   case stall
@@ -11,7 +11,7 @@ enum FaultAction: Equatable, Sendable {
   case blackHole
 
   /// Returns whether the fault refuses the request or reports it as not processed.
-  func prevents(_ stream: Int32) -> Bool {
+  package func prevents(_ stream: Int32) -> Bool {
     switch self {
     case .answer, .reset(.refusedStream): true
     case .goAway(let last, _): last.number(for: stream) < stream
@@ -20,7 +20,7 @@ enum FaultAction: Equatable, Sendable {
   }
 
   /// The name used in the record.
-  var name: String {
+  package var name: String {
     switch self {
     case .proceed: "delay"
     case .answer: "answer"
@@ -34,23 +34,23 @@ enum FaultAction: Equatable, Sendable {
   }
 }
 
-struct FaultAnswer: Equatable, Sendable {
-  let status: Int
-  let reason: String?
+package struct FaultAnswer: Equatable, Sendable {
+  package let status: Int
+  package let reason: String?
   /// Milliseconds.
-  let timestamp: Int?
-  let retryAfterSeconds: Int?
+  package let timestamp: Int?
+  package let retryAfterSeconds: Int?
   /// Sent unchanged instead of `{"reason": …}`.
-  let body: String?
+  package let body: String?
 }
 
 /// The last stream that GOAWAY marks as processed.
-enum LastStream: Equatable, Sendable {
+package enum LastStream: Equatable, Sendable {
   case this
   case previous
   case number(Int)
 
-  func number(for stream: Int32) -> Int32 {
+  package func number(for stream: Int32) -> Int32 {
     switch self {
     case .this: stream
     case .previous: max(0, stream - 2)
@@ -59,51 +59,47 @@ enum LastStream: Equatable, Sendable {
   }
 }
 
-struct FaultMatch: Equatable, Sendable {
-  var token: String?
-  var tokenPrefix: String?
-  var topic: String?
-  var connection: Int?
-  /// `push`, `broadcast`, `create`, `read`, `delete` or `list`.
-  var call: String?
-  var channel: String?
+/// What a fault strikes.
+package struct FaultMatch: Equatable, Sendable {
+  /// Properties that the request must have, such as `topic`.
+  package var values: [String: String] = [:]
+  package var tokenPrefix: String?
+  package var connection: Int?
   /// Strikes every n-th match.
-  var every: Int?
+  package var every: Int?
   /// Strikes only the first n matches.
-  var first: Int?
+  package var first: Int?
 
-  func matches(_ subject: FaultSubject) -> Bool {
-    (token.map { $0 == subject.token } ?? true)
-      && (tokenPrefix.map { subject.token.hasPrefix($0) } ?? true)
-      && (topic.map { $0 == subject.topic } ?? true)
+  package func matches(_ subject: FaultSubject) -> Bool {
+    values.allSatisfy { subject.values[$0.key] == $0.value }
+      && (tokenPrefix.map { (subject.values["token"] ?? "").hasPrefix($0) } ?? true)
       && (connection.map { $0 == subject.connection } ?? true)
-      && (call.map { $0 == subject.call } ?? true)
-      && (channel.map { $0 == subject.channel } ?? true)
   }
 }
 
-/// The properties of a push or call that faults are matched against.
-struct FaultSubject: Equatable, Sendable {
-  let token: String
-  /// The bundle ID in the path if there is no topic.
-  let topic: String
-  let connection: Int
-  var call = "push"
-  var channel: String?
+/// The properties of a request that faults are matched against.
+package struct FaultSubject: Equatable, Sendable {
+  package let connection: Int
+  package let values: [String: String]
+
+  package init(connection: Int, values: [String: String]) {
+    self.connection = connection
+    self.values = values
+  }
 }
 
-struct Fault: Equatable, Sendable {
-  let match: FaultMatch
-  let delayMilliseconds: Int
-  let action: FaultAction
+package struct Fault: Equatable, Sendable {
+  package let match: FaultMatch
+  package let delayMilliseconds: Int
+  package let action: FaultAction
   /// How many times the fault may strike; nil means without limit.
-  let times: Int?
+  package let times: Int?
   /// The definition as given, for `GET /simulator/faults`.
-  let definition: JSON
+  package let definition: JSON
 }
 
 /// The active faults with their counts; only the first that matches and is due strikes.
-struct FaultSet: Equatable, Sendable {
+package struct FaultSet: Equatable, Sendable {
   private struct Entry: Equatable {
     let fault: Fault
     var matched = 0
@@ -122,14 +118,14 @@ struct FaultSet: Equatable, Sendable {
 
   private var entries: [Entry] = []
 
-  init(_ faults: [Fault] = []) {
+  package init(_ faults: [Fault] = []) {
     entries = faults.map { Entry(fault: $0) }
   }
 
-  var isEmpty: Bool { entries.isEmpty }
-  var count: Int { entries.count }
+  package var isEmpty: Bool { entries.isEmpty }
+  package var count: Int { entries.count }
 
-  mutating func strike(_ subject: FaultSubject) -> Fault? {
+  package mutating func strike(_ subject: FaultSubject) -> Fault? {
     for index in entries.indices where entries[index].strikes(subject) {
       return entries[index].fault
     }
@@ -137,7 +133,7 @@ struct FaultSet: Equatable, Sendable {
   }
 
   /// The definitions, each with the number of times it struck.
-  var json: JSON {
+  package var json: JSON {
     .array(
       entries.map { entry in
         var members = entry.fault.definition.object ?? [:]
@@ -148,12 +144,12 @@ struct FaultSet: Equatable, Sendable {
 }
 
 /// HTTP/2 error codes (RFC 9113, section 7).
-enum ErrorCode: UInt32, CaseIterable, Sendable {
+package enum ErrorCode: UInt32, CaseIterable, Sendable {
   case noError, protocolError, internalError, flowControlError, settingsTimeout, streamClosed
   case frameSizeError, refusedStream, cancel, compressionError, connectError, enhanceYourCalm
   case inadequateSecurity, http11Required
 
-  var name: String {
+  package var name: String {
     switch self {
     case .noError: "NO_ERROR"
     case .protocolError: "PROTOCOL_ERROR"
@@ -172,7 +168,7 @@ enum ErrorCode: UInt32, CaseIterable, Sendable {
     }
   }
 
-  init?(name: String) {
+  package init?(name: String) {
     guard let code = Self.allCases.first(where: { $0.name == name }) else { return nil }
     self = code
   }

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// An EC P-256 key, complete or only its public half.
-@safe final class SigningKey {
+@safe package final class SigningKey {
   private let key: OpaquePointer
 
   private init(owning key: OpaquePointer) {
@@ -12,12 +12,12 @@ import COpenSSL
     unsafe EVP_PKEY_free(key)
   }
 
-  static func generate() throws(OpenSSLError) -> SigningKey {
+  package static func generate() throws(OpenSSLError) -> SigningKey {
     guard let key = unsafe ridepulse_EVP_EC_gen_P256() else { throw OpenSSLError("EVP_EC_gen") }
     return unsafe SigningKey(owning: key)
   }
 
-  init(privatePEM: [UInt8]) throws(OpenSSLError) {
+  package init(privatePEM: [UInt8]) throws(OpenSSLError) {
     let memory = try MemoryBIO(privatePEM)
     guard let key = unsafe PEM_read_bio_PrivateKey(memory.bio, nil, nil, nil) else {
       throw OpenSSLError("PEM_read_bio_PrivateKey")
@@ -25,7 +25,7 @@ import COpenSSL
     unsafe self.key = key
   }
 
-  init(publicPEM: [UInt8]) throws(OpenSSLError) {
+  package init(publicPEM: [UInt8]) throws(OpenSSLError) {
     let memory = try MemoryBIO(publicPEM)
     guard let key = unsafe PEM_read_bio_PUBKEY(memory.bio, nil, nil, nil) else {
       throw OpenSSLError("PEM_read_bio_PUBKEY")
@@ -34,12 +34,12 @@ import COpenSSL
   }
 
   /// Calls the closure with a pointer that is valid only as long as the key; it must not escape.
-  func withKey<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
+  package func withKey<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
     try unsafe body(key)
   }
 
   /// Returns the key as PKCS#8, the form of the `.p8` files from Apple's portal.
-  func privatePEM() throws(OpenSSLError) -> [UInt8] {
+  package func privatePEM() throws(OpenSSLError) -> [UInt8] {
     let memory = try MemoryBIO()
     guard unsafe PEM_write_bio_PKCS8PrivateKey(memory.bio, key, nil, nil, 0, nil, nil) == 1 else {
       throw OpenSSLError("PEM_write_bio_PKCS8PrivateKey")
@@ -47,7 +47,7 @@ import COpenSSL
     return memory.bytes
   }
 
-  func publicPEM() throws(OpenSSLError) -> [UInt8] {
+  package func publicPEM() throws(OpenSSLError) -> [UInt8] {
     let memory = try MemoryBIO()
     guard unsafe PEM_write_bio_PUBKEY(memory.bio, key) == 1 else {
       throw OpenSSLError("PEM_write_bio_PUBKEY")
@@ -60,7 +60,7 @@ extension SigningKey {
   /// Verifies an ES256 signature (RFC 7518): 64 bytes, r then s.
   ///
   /// OpenSSL verifies only DER, so the signature is converted by OpenSSL's own functions.
-  func verifies(signed: [UInt8], signature: [UInt8]) -> Bool {
+  package func verifies(signed: [UInt8], signature: [UInt8]) -> Bool {
     guard signature.count == 64, let encoded = Self.derEncoded(signature) else { return false }
     guard let digest = unsafe EVP_MD_CTX_new() else { return false }
     defer {
@@ -95,15 +95,15 @@ extension SigningKey {
 }
 
 /// Reads and writes PEM text in memory through OpenSSL.
-@safe final class MemoryBIO {
-  let bio: OpaquePointer
+@safe package final class MemoryBIO {
+  package let bio: OpaquePointer
 
-  init() throws(OpenSSLError) {
+  package init() throws(OpenSSLError) {
     guard let bio = unsafe BIO_new(BIO_s_mem()) else { throw OpenSSLError("BIO_new") }
     unsafe self.bio = bio
   }
 
-  convenience init(_ bytes: [UInt8]) throws(OpenSSLError) {
+  package convenience init(_ bytes: [UInt8]) throws(OpenSSLError) {
     try self.init()
     guard unsafe BIO_write(bio, bytes, Int32(clamping: bytes.count)) == Int32(bytes.count) else {
       throw OpenSSLError("BIO_write")
@@ -114,7 +114,7 @@ extension SigningKey {
     unsafe BIO_free(bio)
   }
 
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var data: UnsafeMutablePointer<CChar>?
     let count = unsafe ridepulse_BIO_get_mem_data(bio, &data)
     guard let start = unsafe data, count > 0 else { return [] }
@@ -123,11 +123,11 @@ extension SigningKey {
 }
 
 /// A failed OpenSSL call, with the library's error text.
-struct OpenSSLError: Error, CustomStringConvertible {
-  let call: String
-  let reason: String
+package struct OpenSSLError: Error, CustomStringConvertible {
+  package let call: String
+  package let reason: String
 
-  init(_ call: String) {
+  package init(_ call: String) {
     self.call = call
     let code = ERR_get_error()
     var text = [CChar](repeating: 0, count: 256)
@@ -137,5 +137,5 @@ struct OpenSSLError: Error, CustomStringConvertible {
     ERR_clear_error()
   }
 
-  var description: String { "\(call): \(reason)" }
+  package var description: String { "\(call): \(reason)" }
 }

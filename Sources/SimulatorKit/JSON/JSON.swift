@@ -1,8 +1,8 @@
 /// A JSON value.
 ///
 /// This is our own code because Foundation can't distinguish `1` from `1.0` and does not detect
-/// duplicate keys; a strict APNs must do both.
-enum JSON: Equatable, Sendable {
+/// duplicate keys; a strict service must do both.
+package enum JSON: Equatable, Sendable {
   case null
   case bool(Bool)
   case integer(Int)
@@ -13,24 +13,24 @@ enum JSON: Equatable, Sendable {
 }
 
 extension JSON {
-  var object: [String: JSON]? {
+  package var object: [String: JSON]? {
     if case .object(let members) = self { members } else { nil }
   }
 
-  var array: [JSON]? {
+  package var array: [JSON]? {
     if case .array(let elements) = self { elements } else { nil }
   }
 
-  var string: String? {
+  package var string: String? {
     if case .string(let text) = self { text } else { nil }
   }
 
-  var integer: Int? {
+  package var integer: Int? {
     if case .integer(let value) = self { value } else { nil }
   }
 
   /// The value of a whole number, also if it is written as `20.0`; a phone reads both.
-  var whole: Int? {
+  package var whole: Int? {
     switch self {
     case .integer(let value): value
     case .number(let value): Int(exactly: value)
@@ -39,7 +39,7 @@ extension JSON {
   }
 
   /// The value of a number, whether or not it is an integer.
-  var double: Double? {
+  package var double: Double? {
     switch self {
     case .integer(let value): Double(value)
     case .number(let value): value
@@ -50,12 +50,12 @@ extension JSON {
 
 extension JSON: CustomStringConvertible {
   /// The description used in error messages.
-  var description: String {
+  package var description: String {
     String(decoding: serialized, as: UTF8.self)
   }
 
   /// The value on one line with sorted keys, so that texts and tests do not depend on hash order.
-  var serialized: [UInt8] {
+  package var serialized: [UInt8] {
     var output: [UInt8] = []
     write(to: &output)
     return output
@@ -89,7 +89,7 @@ extension JSON: CustomStringConvertible {
 }
 
 extension [UInt8] {
-  mutating func appendJSONString(_ text: String) {
+  package mutating func appendJSONString(_ text: String) {
     append(UInt8(ascii: "\""))
     defer { append(UInt8(ascii: "\"")) }
     // Nearly every text is copied unchanged.
@@ -113,26 +113,32 @@ extension [UInt8] {
     }
   }
 
-  static let hexDigits: [UInt8] = Array("0123456789abcdef".utf8)
+  package static let hexDigits: [UInt8] = Array("0123456789abcdef".utf8)
 }
 
 /// JSON of a wrong form: the path, the value found and the form expected.
-struct FormatError: Error, Equatable, CustomStringConvertible {
-  var path = ""
-  let found: String
-  let expected: String
+package struct FormatError: Error, Equatable, CustomStringConvertible {
+  package var path = ""
+  package let found: String
+  package let expected: String
 
-  var description: String {
+  package init(path: String = "", found: String, expected: String) {
+    self.path = path
+    self.found = found
+    self.expected = expected
+  }
+
+  package var description: String {
     (path.isEmpty ? "" : "\(path): ") + "found \(found), expected \(expected)"
   }
 }
 
 /// Reads a JSON object with a fixed set of keys, and reports unknown ones.
-struct FormatReader {
-  let members: [String: JSON]
-  let path: String
+package struct FormatReader {
+  package let members: [String: JSON]
+  package let path: String
 
-  init(_ json: JSON, at path: String, keys: Set<String>) throws(FormatError) {
+  package init(_ json: JSON, at path: String, keys: Set<String>) throws(FormatError) {
     guard let members = json.object else {
       throw FormatError(path: path, found: json.description, expected: "an object")
     }
@@ -144,7 +150,7 @@ struct FormatReader {
     self.path = path
   }
 
-  static func json(_ text: [UInt8]) throws(FormatError) -> JSON {
+  package static func json(_ text: [UInt8]) throws(FormatError) -> JSON {
     do {
       return try JSONParser.parse(text)
     } catch {
@@ -152,23 +158,23 @@ struct FormatReader {
     }
   }
 
-  func error(_ key: String, _ expected: String) -> FormatError {
+  package func error(_ key: String, _ expected: String) -> FormatError {
     let found = members[key]?.description ?? "nothing"
     return FormatError(path: "\(path).\(key)", found: found, expected: expected)
   }
 
-  func string(_ key: String) throws(FormatError) -> String? {
+  package func string(_ key: String) throws(FormatError) -> String? {
     guard let value = members[key] else { return nil }
     guard let text = value.string else { throw error(key, "a string") }
     return text
   }
 
-  func requiredString(_ key: String) throws(FormatError) -> String {
+  package func requiredString(_ key: String) throws(FormatError) -> String {
     guard let text = try string(key) else { throw error(key, "a string") }
     return text
   }
 
-  func strings(_ key: String) throws(FormatError) -> [String]? {
+  package func strings(_ key: String) throws(FormatError) -> [String]? {
     guard let value = members[key] else { return nil }
     let texts = value.array?.compactMap(\.string)
     guard let texts, texts.count == value.array?.count else {
@@ -177,7 +183,7 @@ struct FormatReader {
     return texts
   }
 
-  func integer(_ key: String, in range: ClosedRange<Int> = 0...Int.max)
+  package func integer(_ key: String, in range: ClosedRange<Int> = 0...Int.max)
     throws(FormatError) -> Int?
   {
     guard let value = members[key] else { return nil }
@@ -188,7 +194,7 @@ struct FormatReader {
     return integer
   }
 
-  func flag(_ key: String) throws(FormatError) -> Bool {
+  package func flag(_ key: String) throws(FormatError) -> Bool {
     guard let value = members[key] else { return false }
     guard value == .bool(true) else { throw error(key, "true") }
     return true

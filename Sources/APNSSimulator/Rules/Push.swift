@@ -1,22 +1,4 @@
-struct Header: Equatable, Sendable {
-  let name: String
-  let value: String
-}
-
-/// A request as received; pseudo-headers are included, in the order received.
-struct PushRequest: Equatable, Sendable {
-  var headers: [Header] = []
-  var body: [UInt8] = []
-  /// May exceed `body.count`, which stops growing at a size that is refused anyway.
-  var bodyBytes = 0
-
-  func value(_ name: String) -> String? {
-    headers.first { $0.name == name }?.value
-  }
-
-  var method: String { value(":method") ?? "" }
-  var path: String { value(":path") ?? "" }
-}
+import SimulatorKit
 
 enum Environment: String, CaseIterable, Sendable {
   case production, sandbox
@@ -60,7 +42,7 @@ struct RuleContext {
 
 /// A request that is parsed once for all rules.
 struct Push {
-  let request: PushRequest
+  let request: Request
   let context: RuleContext
   let providerToken: ProviderToken?
   /// The push type of the header; without one, the type that topic and payload suggest.
@@ -71,7 +53,7 @@ struct Push {
   /// Why the payload is no JSON.
   let payloadError: JSONError?
 
-  init(_ request: PushRequest, in context: RuleContext) {
+  init(_ request: Request, in context: RuleContext) {
     self.request = request
     self.context = context
     providerToken = Self.bearer(request).flatMap { context.readProviderToken($0) }
@@ -114,7 +96,7 @@ struct Push {
   }
 
   /// The provider token; the scheme's case does not matter (RFC 9110, section 11.1).
-  static func bearer(_ request: PushRequest) -> String? {
+  static func bearer(_ request: Request) -> String? {
     guard let value = request.value("authorization"),
       value.prefix("bearer ".count).lowercased() == "bearer "
     else { return nil }

@@ -3,11 +3,13 @@ import Glibc
 /// A file of settings that may change while the simulator runs, and a watch on it.
 ///
 /// The watch is on the directory, because editors and careful writers replace a file by renaming.
-@safe final class WatchedFile {
-  let path: String
+@safe package final class WatchedFile {
+  package let path: String
   let watch: Int32
+  /// Called when the file may have changed; changes of other files in its directory count too.
+  package var onChange: () -> Void = {}
 
-  init(path: String) throws(FileError) {
+  package init(path: String) throws(FileError) {
     self.path = path
     watch = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
     guard watch >= 0 else { throw FileError("inotify_init1", path) }
@@ -24,11 +26,9 @@ import Glibc
     close(watch)
   }
 
-  /// Drains the watch.
-  ///
-  /// Changes of other files in the directory count too; rereading is cheap.
-  func drainWatch() {
+  func changed() {
     var events = [UInt8](repeating: 0, count: 4096)
     while unsafe Glibc.read(watch, &events, events.count) > 0 {}
+    onChange()
   }
 }

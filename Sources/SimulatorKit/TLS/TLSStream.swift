@@ -2,10 +2,10 @@ import COpenSSL
 import Glibc
 
 /// The TLS settings of all connections: certificate, protocol versions, ALPN.
-@safe final class TLSContext {
-  let context: OpaquePointer
+@safe package final class TLSContext {
+  package let context: OpaquePointer
 
-  init(
+  package init(
     certificatePath: String, keyPath: String, clientAuthorityPath: String? = nil
   ) throws(OpenSSLError) {
     guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
@@ -76,8 +76,8 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
 }
 
 /// A TLS connection over a non-blocking socket; owns both.
-@safe final class TLSStream {
-  enum Outcome: Equatable {
+@safe package final class TLSStream {
+  package enum Outcome: Equatable {
     case bytes(Int)
     case wantsRead
     case wantsWrite
@@ -89,11 +89,11 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
     case failed(String)
   }
 
-  let socket: Int32
+  package let socket: Int32
   private let ssl: OpaquePointer
 
   /// Takes ownership of the socket, even if it throws.
-  init(socket: Int32, context: TLSContext) throws(OpenSSLError) {
+  package init(socket: Int32, context: TLSContext) throws(OpenSSLError) {
     guard let ssl = unsafe SSL_new(context.context) else {
       close(socket)
       throw OpenSSLError("SSL_new")
@@ -109,25 +109,25 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
     close(socket)
   }
 
-  var isEstablished: Bool {
+  package var isEstablished: Bool {
     unsafe SSL_is_init_finished(ssl) == 1
   }
 
   /// Calls the closure with the client's certificate, valid only within it.
-  func withPeerCertificate<Result>(_ body: (OpaquePointer) -> Result?) -> Result? {
+  package func withPeerCertificate<Result>(_ body: (OpaquePointer) -> Result?) -> Result? {
     guard let certificate = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
     defer { unsafe X509_free(certificate) }
     return unsafe body(certificate)
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+  package func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
     ERR_clear_error()
     errno = 0
     let count = unsafe SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
     return outcome(count)
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+  package func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
     ERR_clear_error()
     errno = 0
     let count = unsafe SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count))
@@ -135,7 +135,7 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
   }
 
   /// Notifies the peer that no more bytes follow; reading remains possible.
-  func sendClose() {
+  package func sendClose() {
     ERR_clear_error()
     unsafe SSL_shutdown(ssl)
     shutdown(socket, Int32(SHUT_WR))

@@ -1,10 +1,3 @@
-/// The properties of a connection that rules and records depend on.
-struct Client: Equatable, Sendable {
-  let number: Int
-  var certificate: ClientCertificate?
-  var adoptedToken: AdoptedToken?
-}
-
 /// One client: its TLS stream, its HTTP/2 session and its state.
 final class Connection {
   enum Progress {
@@ -17,8 +10,8 @@ final class Connection {
   /// The number of reads before other connections get their turn.
   private static let readsPerTurn = 16
 
-  var number: Int { client.number }
-  var client: Client
+  let number: Int
+  let peer: any Peer
   let tls: TLSStream
   let session: Session
   /// True if the connection no longer reads, answers or acknowledges anything.
@@ -38,8 +31,9 @@ final class Connection {
   /// True once the TLS handshake is complete.
   private(set) var isEstablished = false
 
-  init(number: Int, tls: TLSStream, session: Session) {
-    client = Client(number: number)
+  init(number: Int, peer: any Peer, tls: TLSStream, session: Session) {
+    self.number = number
+    self.peer = peer
     self.tls = tls
     self.session = session
   }
@@ -100,7 +94,9 @@ final class Connection {
   private func completeHandshake() {
     if isEstablished || !tls.isEstablished { return }
     isEstablished = true
-    client.certificate = tls.clientCertificate
+    if let limit = peer.authenticated(with: tls.peerCertificate) {
+      session.setMaximumStreams(limit)
+    }
   }
 
   /// Returns why the connection ends if TLS did not fail.

@@ -1,0 +1,44 @@
+/// What a simulator does with requests; the server does the rest.
+package protocol Service: AnyObject {
+  var statistics: Statistics { get set }
+
+  /// Returns the counterpart of a new connection.
+  func peer(connection: Int) -> any Peer
+
+  /// Writes records before any answer of the turn is sent, so that a client that has the answer
+  /// finds them.
+  func flushRecords()
+}
+
+/// What a service knows of one connection.
+package protocol Peer: AnyObject {
+  /// The TLS handshake is complete.
+  ///
+  /// - Returns: the stream limit to announce now; nil leaves it.
+  func authenticated(with certificate: PeerCertificate?) -> Int?
+
+  func react(to request: Request, stream: Int32, at time: WallTime) -> Reaction
+}
+
+/// The settings of a server.
+package struct ServerSettings: Equatable, Sendable {
+  package var port: UInt16
+  /// The header of the ID with which all requests are accepted unread; nil reads them.
+  package var sinkHeader: String?
+  package var initialStreams: Int
+  package var latencyMilliseconds: Int
+  package var isQuiet: Bool
+  package var exitsWithStandardInput: Bool
+
+  package init(
+    port: UInt16, sinkHeader: String?, initialStreams: Int, latencyMilliseconds: Int,
+    isQuiet: Bool, exitsWithStandardInput: Bool
+  ) {
+    self.port = port
+    self.sinkHeader = sinkHeader
+    self.initialStreams = initialStreams
+    self.latencyMilliseconds = latencyMilliseconds
+    self.isQuiet = isQuiet
+    self.exitsWithStandardInput = exitsWithStandardInput
+  }
+}
