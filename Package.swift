@@ -18,6 +18,7 @@ let package = Package(
   products: [
     .executable(name: "ridepulse", targets: ["RidePulse"]),
     .executable(name: "apns-simulator", targets: ["APNSSimulator"]),
+    .executable(name: "fcm-simulator", targets: ["FCMSimulator"]),
     .executable(name: "ridepulse-bench", targets: ["Bench"]),
     .executable(name: "ridepulse-chaos", targets: ["Chaos"]),
     .executable(name: "ridepulse-cost", targets: ["Cost"]),
@@ -33,6 +34,8 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "APNSSimulator", dependencies: ["SimulatorKit"], swiftSettings: strict),
+    .executableTarget(
+      name: "FCMSimulator", dependencies: ["SimulatorKit"], swiftSettings: strict),
     // What simulators share: HTTP/2 over TLS, faults, records. No line of the clients.
     .target(
       name: "SimulatorKit", dependencies: ["CNghttp2", "COpenSSL"], swiftSettings: strict),
@@ -180,6 +183,9 @@ let package = Package(
       exclude: ["FaultServer", "PostReceiver"], swiftSettings: strict),
     .testTarget(
       name: "APNSSimulatorTests", dependencies: ["APNSSimulator", "SimulatorKit", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "FCMSimulatorTests", dependencies: ["FCMSimulator", "SimulatorKit", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "RidePulseTests",

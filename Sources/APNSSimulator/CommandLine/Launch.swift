@@ -9,7 +9,7 @@ enum Launch {
       case .serve(let options): try serve(options)
       }
       return 0
-    } catch let error as Command.UsageError {
+    } catch let error as UsageError {
       Log.write("\(error); see apns-simulator --help")
       return 64
     } catch {

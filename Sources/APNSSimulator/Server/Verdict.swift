@@ -46,18 +46,8 @@ struct Verdict: Equatable {
   }
 
   func steps(_ fault: FaultAction?, stream: Int32) -> [Reaction.Step] {
-    switch fault {
-    case nil, .proceed, .answer: return [.answer(answer)]
-    case .stall: return []
-    case .reset(let code): return [.reset(code)]
-    case .close: return [.close]
-    case .blackHole: return [.blackHole]
-    case .maximumStreams(let count): return [.maximumStreams(count), .answer(answer)]
-    case .goAway(let last, let reason):
-      let lastStream = last.number(for: stream)
-      let data = JSON.object(["reason": .string(reason)]).serialized
-      let leave = Reaction.Step.goAway(lastStream: lastStream, data: data)
-      return stream <= lastStream ? [leave, .answer(answer)] : [leave]
+    (fault ?? .proceed).steps(answer, stream: stream) { reason in
+      JSON.object(["reason": .string(reason)]).serialized
     }
   }
 

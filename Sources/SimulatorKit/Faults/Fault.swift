@@ -19,6 +19,26 @@ package enum FaultAction: Equatable, Sendable {
     }
   }
 
+  /// Returns what is done with a request whose answer would be this one.
+  ///
+  /// - Parameter data: the additional data of a GOAWAY with this reason.
+  package func steps(
+    _ answer: Answer, stream: Int32, goAwayData data: (String) -> [UInt8]
+  ) -> [Reaction.Step] {
+    switch self {
+    case .proceed, .answer: return [.answer(answer)]
+    case .stall: return []
+    case .reset(let code): return [.reset(code)]
+    case .close: return [.close]
+    case .blackHole: return [.blackHole]
+    case .maximumStreams(let count): return [.maximumStreams(count), .answer(answer)]
+    case .goAway(let last, let reason):
+      let lastStream = last.number(for: stream)
+      let leave = Reaction.Step.goAway(lastStream: lastStream, data: data(reason))
+      return stream <= lastStream ? [leave, .answer(answer)] : [leave]
+    }
+  }
+
   /// The name used in the record.
   package var name: String {
     switch self {

@@ -177,6 +177,11 @@ final class StreamTable {
     requests.isEmpty ? nil : requests.removeValue(forKey: stream)
   }
 
+  func completed(_ request: Request, _ stream: Int32) {
+    requests[stream] = request
+    ready.append(stream)
+  }
+
   func began(_ stream: Int32) {
     requests[stream] = Request()
   }

@@ -13,7 +13,7 @@ final class Connection {
   let number: Int
   let peer: any Peer
   let tls: TLSStream
-  let session: Session
+  private(set) var session: any Session
   /// True if the connection no longer reads, answers or acknowledges anything.
   var isBlackHole = false
   /// True if the next flush ends the connection without sending its output.
@@ -31,7 +31,7 @@ final class Connection {
   /// True once the TLS handshake is complete.
   private(set) var isEstablished = false
 
-  init(number: Int, peer: any Peer, tls: TLSStream, session: Session) {
+  init(number: Int, peer: any Peer, tls: TLSStream, session: any Session) {
     self.number = number
     self.peer = peer
     self.tls = tls
@@ -63,11 +63,9 @@ final class Connection {
     guard isEstablished, !isBlackHole, !isLingering else { return .done }
     while true {
       while !output.isFull {
-        guard let frame = unsafe session.nextOutput() else {
-          return .ended(.violation("nghttp2 can't continue the session"))
-        }
-        if frame.isEmpty { break }
-        unsafe output.append(frame)
+        let written = session.write(to: &output)
+        if written == .failed { return .ended(.violation("the session can't be continued")) }
+        if written == .none { break }
       }
       if output.isEmpty { return finish() }
       switch unsafe output.withNextRecord({ unsafe tls.write($0) }) {
@@ -94,6 +92,7 @@ final class Connection {
   private func completeHandshake() {
     if isEstablished || !tls.isEstablished { return }
     isEstablished = true
+    if tls.speaksHTTP1 { session = HTTP1Session() }
     if let limit = peer.authenticated(with: tls.peerCertificate) {
       session.setMaximumStreams(limit)
     }
@@ -102,9 +101,7 @@ final class Connection {
   /// Returns why the connection ends if TLS did not fail.
   func ending() -> CloseReason {
     // A GOAWAY of nghttp2's may still wait to be sent.
-    while isEstablished, let frame = unsafe session.nextOutput() {
-      if frame.isEmpty { break }
-    }
+    while isEstablished, session.write(to: &output) == .some {}
     if let goAway = session.streams.sentGoAway { return .goAway(goAway) }
     return isEstablished ? .client(session.streams.receivedGoAway) : .handshakeLeft
   }
@@ -124,7 +121,7 @@ enum CloseReason: Equatable, CustomStringConvertible {
   case handshakeTimeout(seconds: Int)
   /// The socket failed, or TLS after the handshake.
   case failure(String)
-  /// The client does not speak HTTP/2.
+  /// The client does not speak the protocol.
   case violation(String)
   /// After the simulator's GOAWAY: a fault's, or nghttp2's to a client that violates the protocol.
   case goAway(GoAway)
@@ -140,7 +137,7 @@ enum CloseReason: Equatable, CustomStringConvertible {
     case .handshakeFailed(let error): "TLS handshake failed: \(error)"
     case .handshakeTimeout(let seconds): "no TLS handshake within \(seconds) s"
     case .failure(let error): "connection failed: \(error)"
-    case .violation(let error): "not HTTP/2: \(error)"
+    case .violation(let error): error
     case .goAway(let goAway): "closed after \(goAway.description)"
     case .fault: "closed by a fault"
     case .blackHole: "closed by the client, which a fault does not answer"

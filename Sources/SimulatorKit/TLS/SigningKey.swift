@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// An EC P-256 key, complete or only its public half.
+/// A key of EC P-256 or RSA, complete or only its public half.
 @safe package final class SigningKey {
   private let key: OpaquePointer
 
@@ -14,6 +14,11 @@ import COpenSSL
 
   package static func generate() throws(OpenSSLError) -> SigningKey {
     guard let key = unsafe ridepulse_EVP_EC_gen_P256() else { throw OpenSSLError("EVP_EC_gen") }
+    return unsafe SigningKey(owning: key)
+  }
+
+  package static func generateRSA() throws(OpenSSLError) -> SigningKey {
+    guard let key = unsafe ridepulse_EVP_RSA_gen(2048) else { throw OpenSSLError("EVP_RSA_gen") }
     return unsafe SigningKey(owning: key)
   }
 
@@ -62,6 +67,16 @@ extension SigningKey {
   /// OpenSSL verifies only DER, so the signature is converted by OpenSSL's own functions.
   package func verifies(signed: [UInt8], signature: [UInt8]) -> Bool {
     guard signature.count == 64, let encoded = Self.derEncoded(signature) else { return false }
+    return verifies(signed, encoded)
+  }
+
+  /// Verifies an RS256 signature (RFC 7518), which OpenSSL reads as it is.
+  package func verifiesRS256(signed: [UInt8], signature: [UInt8]) -> Bool {
+    guard unsafe withKey({ unsafe EVP_PKEY_is_a($0, "RSA") }) == 1 else { return false }
+    return verifies(signed, signature)
+  }
+
+  private func verifies(_ signed: [UInt8], _ encoded: [UInt8]) -> Bool {
     guard let digest = unsafe EVP_MD_CTX_new() else { return false }
     defer {
       unsafe EVP_MD_CTX_free(digest)

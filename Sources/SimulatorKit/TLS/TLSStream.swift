@@ -3,11 +3,15 @@ import Glibc
 
 /// The TLS settings of all connections: certificate, protocol versions, ALPN.
 @safe package final class TLSContext {
-  package let context: OpaquePointer
+  let context: OpaquePointer
+  let allowsHTTP1: Bool
 
+  /// - Parameter allowsHTTP1: whether a client may do without HTTP/2.
   package init(
-    certificatePath: String, keyPath: String, clientAuthorityPath: String? = nil
+    certificatePath: String, keyPath: String, clientAuthorityPath: String? = nil,
+    allowsHTTP1: Bool = false
   ) throws(OpenSSLError) {
+    self.allowsHTTP1 = allowsHTTP1
     guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
       throw OpenSSLError("SSL_CTX_new")
     }
@@ -22,7 +26,8 @@ import Glibc
     unsafe ridepulse_SSL_CTX_set_read_ahead(context, 1)
     // Sessions resume by tickets; an in-memory cache would only grow with each client.
     unsafe ridepulse_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
-    unsafe SSL_CTX_set_alpn_select_cb(context, selectHTTP2, nil)
+    unsafe SSL_CTX_set_alpn_select_cb(
+      context, allowsHTTP1 ? selectHTTP2OrHTTP1 : selectHTTP2, nil)
     // Many clients close the socket without a word of TLS.
     unsafe SSL_CTX_set_options(context, ridepulse_SSL_OP_IGNORE_UNEXPECTED_EOF())
     guard unsafe SSL_CTX_use_certificate_chain_file(context, certificatePath) == 1 else {
@@ -51,26 +56,41 @@ import Glibc
   }
 }
 
-/// APNs supports only HTTP/2: a client that offers protocols, and not `h2`, is refused in the
-/// handshake.
+/// A client that offers protocols, and not `h2`, is refused in the handshake.
 ///
 /// This is not called for a client that offers none; it may begin HTTP/2 with prior knowledge.
 private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
   _, selected, selectedLength, offered, offeredLength, _ in
+  unsafe select(["h2"], selected, selectedLength, offered, Int(offeredLength))
+}
+
+private let selectHTTP2OrHTTP1: SSL_CTX_alpn_select_cb_func = {
+  _, selected, selectedLength, offered, offeredLength, _ in
+  unsafe select(["h2", "http/1.1"], selected, selectedLength, offered, Int(offeredLength))
+}
+
+/// Selects the first protocol that the client offers.
+private func select(
+  _ protocols: [String], _ selected: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+  _ selectedLength: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?,
+  _ offeredLength: Int
+) -> Int32 {
   guard let selected = unsafe selected, let selectedLength = unsafe selectedLength,
     let offered = unsafe offered
   else { return SSL_TLSEXT_ERR_ALERT_FATAL }
-  var position = 0
-  while position < Int(offeredLength) {
-    let length = Int(unsafe offered[position])
-    guard position + 1 + length <= Int(offeredLength) else { break }
-    let name = unsafe UnsafeBufferPointer(start: offered + position + 1, count: length)
-    if unsafe name.elementsEqual("h2".utf8) {
-      unsafe selected.pointee = name.baseAddress
-      unsafe selectedLength.pointee = UInt8(length)
-      return SSL_TLSEXT_ERR_OK
+  for name in protocols {
+    var position = 0
+    while position < offeredLength {
+      let length = Int(unsafe offered[position])
+      guard position + 1 + length <= offeredLength else { break }
+      let offer = unsafe UnsafeBufferPointer(start: offered + position + 1, count: length)
+      if unsafe offer.elementsEqual(name.utf8) {
+        unsafe selected.pointee = offer.baseAddress
+        unsafe selectedLength.pointee = UInt8(length)
+        return SSL_TLSEXT_ERR_OK
+      }
+      position += 1 + length
     }
-    position += 1 + length
   }
   return SSL_TLSEXT_ERR_ALERT_FATAL
 }
@@ -91,6 +111,7 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
 
   package let socket: Int32
   private let ssl: OpaquePointer
+  private let allowsHTTP1: Bool
 
   /// Takes ownership of the socket, even if it throws.
   package init(socket: Int32, context: TLSContext) throws(OpenSSLError) {
@@ -99,6 +120,7 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
       throw OpenSSLError("SSL_new")
     }
     unsafe self.ssl = ssl
+    allowsHTTP1 = context.allowsHTTP1
     self.socket = socket
     unsafe SSL_set_accept_state(ssl)
     guard unsafe SSL_set_fd(ssl, socket) == 1 else { throw OpenSSLError("SSL_set_fd") }
@@ -111,6 +133,15 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
 
   package var isEstablished: Bool {
     unsafe SSL_is_init_finished(ssl) == 1
+  }
+
+  /// Whether the client selected HTTP/1.1, or offered nothing where that is allowed.
+  var speaksHTTP1: Bool {
+    guard allowsHTTP1 else { return false }
+    var name: UnsafePointer<UInt8>?
+    var length: UInt32 = 0
+    unsafe SSL_get0_alpn_selected(ssl, &name, &length)
+    return unsafe !UnsafeBufferPointer(start: name, count: Int(length)).elementsEqual("h2".utf8)
   }
 
   /// Calls the closure with the client's certificate, valid only within it.

@@ -124,4 +124,8 @@ static inline EVP_PKEY *ridepulse_EVP_EC_gen_P256(void) {
   return EVP_EC_gen("P-256");
 }
 
+static inline EVP_PKEY *ridepulse_EVP_RSA_gen(unsigned bits) {
+  return EVP_RSA_gen(bits);
+}
+
 #endif

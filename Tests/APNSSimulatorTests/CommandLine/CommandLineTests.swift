@@ -52,12 +52,12 @@ import Testing
     (["--token-rate", "5"], #"--token-rate: found "5", expected PUSHES/SECONDS such as 5/10"#),
   ])
   func `wrong usage is refused`(words: [String], message: String) {
-    #expect(throws: Command.UsageError(description: message)) { try Command.parse(words) }
+    #expect(throws: UsageError(description: message)) { try Command.parse(words) }
   }
 
   @Test(arguments: [("", "abc", 3), ("abc", "abc", 0), ("kitten", "sitting", 3)])
   func `distance counts changed letters`(left: String, right: String, distance: Int) {
-    #expect(Command.distance(left, right) == distance)
+    #expect(editDistance(left, right) == distance)
   }
 }
 

@@ -2,26 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A reply to Debian's curl, a client that contains none of our code.
-struct Reply: Equatable {
-  let status: Int
-  let headers: [String: String]
-  let body: String
-
-  /// Parses one reply of `curl --include`, whose lines end in CR LF.
-  init(_ text: String) {
-    let halves = text.components(separatedBy: "\r\n\r\n")
-    let lines = halves[0].components(separatedBy: "\r\n")
-    status = lines[0].split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-    let pairs = lines.dropFirst().map { line in
-      let parts = line.components(separatedBy: ": ")
-      return (parts[0], parts.dropFirst().joined(separator: ": "))
-    }
-    headers = Dictionary(pairs) { first, _ in first }
-    body = halves.dropFirst().joined(separator: "\r\n\r\n")
-  }
-}
-
 extension RunningSimulator {
   static let token = String(repeating: "ab", count: 32)
 

@@ -1,7 +1,7 @@
 import CNghttp2
 
-/// An nghttp2 server session: consumes and produces bytes, and puts requests in its table.
-@safe final class Session {
+/// An nghttp2 server session.
+@safe final class HTTP2Session: Session {
   let streams: StreamTable
   private let session: OpaquePointer
 
@@ -24,28 +24,26 @@ import CNghttp2
     unsafe nghttp2_session_del(session)
   }
 
-  /// Processes received bytes; returns nghttp2's error if the peer violated the protocol beyond
-  /// recovery.
   func receive(_ bytes: UnsafeRawBufferPointer) -> String? {
     let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
     let result = unsafe nghttp2_session_mem_recv(session, start, bytes.count)
-    return result < 0 ? unsafe String(cString: nghttp2_strerror(Int32(result))) : nil
+    if result >= 0 { return nil }
+    return unsafe "not HTTP/2: " + String(cString: nghttp2_strerror(Int32(result)))
   }
 
-  /// Returns the next frame to send, valid until the next call; nil means that an error ended the
-  /// session.
-  func nextOutput() -> UnsafeBufferPointer<UInt8>? {
+  func write(to output: inout OutputBuffer) -> SessionOutput {
     var start: UnsafePointer<UInt8>?
     let count = unsafe nghttp2_session_mem_send(session, &start)
-    return unsafe count < 0 ? nil : UnsafeBufferPointer(start: start, count: count)
+    if count < 0 { return .failed }
+    if count == 0 { return .none }
+    unsafe output.append(UnsafeBufferPointer(start: start, count: count))
+    return .some
   }
 
-  /// True after GOAWAY when the last open stream has ended.
   var isOver: Bool {
     unsafe nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
   }
 
-  /// Returns false if the client has reset the stream; a delayed answer then has no receiver.
   func isOpen(_ stream: Int32) -> Bool {
     unsafe nghttp2_session_find_stream(session, stream) != nil
   }
@@ -83,7 +81,6 @@ import CNghttp2
     }
   }
 
-  /// Sends the one answer of sink mode, without allocation.
   func accept(_ stream: Int32, _ acceptance: Acceptance) {
     let fields = unsafe acceptance.nextFields()
     unsafe nghttp2_submit_response(session, stream, fields.baseAddress, fields.count, nil)

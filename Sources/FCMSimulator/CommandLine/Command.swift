@@ -1,0 +1,105 @@
+import SimulatorKit
+
+/// The command that the arguments select.
+enum Command: Equatable, Sendable {
+  case serve(Options)
+  case help
+
+  static func parse(_ words: [String]) throws(UsageError) -> Command {
+    var options = Options()
+    var projects: [String] = []
+    let serves = try Flag.parse(words) { (flag, value) throws(UsageError) in
+      if flag == .project { projects.append(try flag.text(value)) }
+      try options.set(flag, value)
+    }
+    if !projects.isEmpty { options.projects = projects }
+    return serves ? .serve(options) : .help
+  }
+}
+
+/// The parsed command line.
+struct Options: Equatable, Sendable {
+  var port: UInt16 = 2198
+  var stateDirectory = "./.fcm-simulator"
+  var projects = ["rides"]
+  var strictness = Strictness.standard
+  /// How often a registration may be sent to; nil for any rate.
+  var deviceRate: TokenRate?
+  /// How often a project may send; nil for any rate.
+  var quota: TokenRate?
+  var tokenLifeSeconds = 3599
+  /// Decides in which order a phone gets what was stored.
+  var seed: UInt64 = 1
+  var faultsPath: String?
+  var maximumStreams = 100
+  var latencyMilliseconds = 0
+  var isQuiet = false
+  var exitsWithStandardInput = false
+
+  var server: ServerSettings {
+    ServerSettings(
+      port: port, sinkHeader: nil, initialStreams: maximumStreams,
+      latencyMilliseconds: latencyMilliseconds, isQuiet: isQuiet,
+      exitsWithStandardInput: exitsWithStandardInput)
+  }
+}
+
+enum Flag: String, CommandFlag {
+  case port = "--port"
+  case state = "--state"
+  case project = "--project"
+  case strict = "--strict"
+  case lenient = "--lenient"
+  case deviceRate = "--device-rate"
+  case quota = "--quota"
+  case tokenLife = "--token-life"
+  case seed = "--seed"
+  case faults = "--faults"
+  case maximumStreams = "--max-streams"
+  case latency = "--latency"
+  case exitWithStdin = "--exit-with-stdin"
+  case quiet = "--quiet"
+  case help = "--help"
+
+  var takesValue: Bool {
+    switch self {
+    case .exitWithStdin, .quiet, .help: false
+    default: true
+    }
+  }
+}
+
+extension Options {
+  mutating func set(_ flag: Flag, _ value: String) throws(UsageError) {
+    switch flag {
+    case .port: port = UInt16(try flag.number(value, in: 0...65_535))
+    case .state: stateDirectory = try flag.text(value)
+    case .strict: strictness.insert(try strictness(flag, value))
+    case .lenient: strictness.subtract(try strictness(flag, value))
+    case .deviceRate: deviceRate = try rate(flag, value)
+    case .quota: quota = try rate(flag, value)
+    case .tokenLife: tokenLifeSeconds = try flag.number(value, in: 1...86_400)
+    case .seed: seed = UInt64(try flag.number(value, in: 0...Int.max))
+    case .faults: faultsPath = try flag.text(value)
+    case .maximumStreams: maximumStreams = try flag.number(value, in: 1...100_000)
+    case .latency: latencyMilliseconds = try flag.number(value, in: 0...3_600_000)
+    case .exitWithStdin: exitsWithStandardInput = true
+    case .quiet: isQuiet = true
+    case .project, .help: break
+    }
+  }
+
+  private func strictness(_ flag: Flag, _ value: String) throws(UsageError) -> Strictness {
+    guard let part = Strictness(name: value) else {
+      throw flag.refusal(value, "one of " + Strictness.names.joined(separator: ", "))
+    }
+    return part
+  }
+
+  private func rate(_ flag: Flag, _ value: String) throws(UsageError) -> TokenRate {
+    guard let rate = TokenRate(value) else {
+      throw flag.refusal(value, "MESSAGES/SECONDS such as 240/60")
+    }
+    return rate
+  }
+}

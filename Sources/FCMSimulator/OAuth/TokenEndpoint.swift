@@ -1,0 +1,59 @@
+import SimulatorKit
+
+/// `POST /token`: an assertion for an access token.
+enum TokenEndpoint {
+  private static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+
+  static func answer(
+    _ request: Request, _ accounts: [ServiceAccount], _ tokens: inout AccessTokens, at now: Int
+  ) -> Answer {
+    do throws(OAuthError) {
+      let fields = FormBody.fields(request.body)
+      guard request.method == "POST", fields["grant_type"] == grantType,
+        let assertion = fields["assertion"]
+      else { throw .undecodable }
+      guard let account = try Assertion.account(assertion, among: accounts, at: now) else {
+        return Answer(status: 200, json: .object(["id_token": .string("no.access.token")]))
+      }
+      let members: [String: JSON] = [
+        "access_token": .string(tokens.issue(for: account.project, at: now)),
+        "expires_in": .integer(tokens.lifeSeconds), "token_type": .string("Bearer"),
+      ]
+      return Answer(status: 200, json: .object(members))
+    } catch {
+      return Answer(status: 400, json: error.json)
+    }
+  }
+}
+
+/// A body of `application/x-www-form-urlencoded`.
+enum FormBody {
+  static func fields(_ body: [UInt8]) -> [String: String] {
+    let pairs = String(decoding: body, as: UTF8.self).split(separator: "&").map { pair in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (
+        decoded(parts[0], plusIsSpace: true),
+        decoded(parts.count == 2 ? parts[1] : "", plusIsSpace: true)
+      )
+    }
+    return Dictionary(pairs) { $1 }
+  }
+
+  /// Decodes `%3A`; what is not an escape stays as it is.
+  static func decoded(_ text: Substring, plusIsSpace: Bool = false) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+      if byte == UInt8(ascii: "%"), digits.utf8.count == 2,
+        let value = UInt8(digits, radix: 16)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(plusIsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

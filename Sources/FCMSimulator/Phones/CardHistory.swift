@@ -1,0 +1,37 @@
+import SimulatorKit
+
+/// What each phone's cards were sent last; the rules are RidePulse's own, docs/android.md.
+struct CardHistory {
+  private struct Last: Equatable {
+    let id: String
+    let timestamp: Int
+    let isEnd: Bool
+  }
+
+  private struct Key: Hashable {
+    let registration: String
+    let card: String
+  }
+
+  private var last: [Key: Last] = [:]
+
+  /// Returns what is wrong with a message of a card, or nil.
+  mutating func problem(of data: [String: String], to registration: String) -> String? {
+    guard data["rp_kind"] == "card" else { return nil }
+    guard let card = data["rp_card"], let id = data["rp_id"], let event = data["rp_event"],
+      let timestamp = data["rp_ts"].flatMap({ Int($0) }), let state = data["rp_state"]
+    else { return "a card needs rp_card, rp_id, rp_event, rp_ts and rp_state" }
+    guard ["start", "update", "end"].contains(event) else { return "rp_event is \(event)" }
+    guard (try? JSONParser.parse(Array(state.utf8)))?.object != nil else {
+      return "rp_state is no JSON object: each message carries the whole state"
+    }
+    let key = Key(registration: registration, card: card)
+    let next = Last(id: id, timestamp: timestamp, isEnd: event == "end")
+    if let old = last[key], old != next {
+      if timestamp <= old.timestamp { return "rp_ts \(timestamp) follows \(old.timestamp)" }
+      if old.isEnd, event != "start" { return "\(event) follows the card's end" }
+    }
+    last[key] = next
+    return nil
+  }
+}

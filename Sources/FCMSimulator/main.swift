@@ -1,0 +1,3 @@
+import Glibc
+
+exit(Launch.run(Array(CommandLine.arguments.dropFirst())))

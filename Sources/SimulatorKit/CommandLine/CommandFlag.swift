@@ -1,0 +1,73 @@
+/// A flag of a simulator's command line.
+package protocol CommandFlag: RawRepresentable, CaseIterable, Equatable, Sendable
+where RawValue == String {
+  static var help: Self { get }
+  var takesValue: Bool { get }
+}
+
+package struct UsageError: Error, Equatable, CustomStringConvertible {
+  package let description: String
+}
+
+extension CommandFlag {
+  /// Parses the words, and passes each flag with its value on.
+  ///
+  /// - Returns: false if help is asked for.
+  package static func parse(
+    _ words: [String], _ set: (Self, String) throws(UsageError) -> Void
+  ) throws(UsageError) -> Bool {
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let flag = Self(rawValue: String(parts[0])) else { throw unknown(word) }
+      var value = parts.count == 2 ? String(parts[1]) : nil
+      if flag.takesValue, value == nil { value = rest.popFirst() }
+      guard flag.takesValue == (value != nil) else {
+        throw UsageError(
+          description: flag.takesValue ? "\(flag.rawValue) needs a value" : "\(word): no value")
+      }
+      if flag == .help { return false }
+      try set(flag, value ?? "")
+    }
+    return true
+  }
+
+  private static func unknown(_ word: String) -> UsageError {
+    let nearest = allCases.map(\.rawValue).min {
+      editDistance($0, word) < editDistance($1, word)
+    }
+    let hint = nearest.map { "; the nearest known is \($0)" } ?? ""
+    return UsageError(description: "unknown \"\(word)\"\(hint)")
+  }
+
+  package func text(_ value: String) throws(UsageError) -> String {
+    if value.isEmpty { throw refusal(value, "a word") }
+    return value
+  }
+
+  package func number(_ value: String, in range: ClosedRange<Int>) throws(UsageError) -> Int {
+    guard let number = Int(value), range.contains(number) else {
+      throw refusal(value, "a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
+  package func refusal(_ value: String, _ expected: String) -> UsageError {
+    UsageError(description: "\(rawValue): found \"\(value)\", expected \(expected)")
+  }
+}
+
+/// Returns the Levenshtein distance: how many letters must change to turn one word into the other.
+package func editDistance(_ left: String, _ right: String) -> Int {
+  var row = Array(0...right.count)
+  for (i, a) in left.enumerated() {
+    var diagonal = row[0]
+    row[0] = i + 1
+    for (j, b) in right.enumerated() {
+      let cost = min(diagonal + (a == b ? 0 : 1), row[j] + 1, row[j + 1] + 1)
+      diagonal = row[j + 1]
+      row[j + 1] = cost
+    }
+  }
+  return row[right.count]
+}

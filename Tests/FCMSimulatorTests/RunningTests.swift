@@ -1,0 +1,170 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FCMSimulator
+
+/// The built binary, with clients that contain none of our code.
+@Suite struct RunningTests {
+  @Test(arguments: ["--http2", "--http1.1"])
+  func `a message is accepted, recorded and delivered`(http: String) throws {
+    let simulator = try RunningFCM(["--strict", "all"])
+    let token = try simulator.accessToken()
+    let reply = try simulator.send(RunningFCM.message(), as: token, http: http)
+    #expect(reply.status == 200)
+    #expect(reply.body.contains(#"{"name":"projects/rides/messages/0:"#))
+    let request = try #require(try simulator.process.records().first)
+    #expect(request["registration"] as? String == RunningFCM.fid)
+    #expect(request["status"] as? Int == 200)
+    #expect(request["http"] as? String == (http == "--http2" ? "2" : "1.1"))
+    let delivery = try #require(try simulator.process.records("deliveries").first)
+    #expect(delivery["outcome"] as? String == "delivered")
+    #expect(delivery["data"] as? [String: String] == ["event": "driver_arrived"])
+  }
+
+  @Test func `several requests share a connection of HTTP 1`() throws {
+    let simulator = try RunningFCM()
+    let words = ["-s", "--http1.1", "--cacert", simulator.process.authorityPath]
+    let urls = (0..<5).map { _ in simulator.url + "/simulator/stats" }
+    let result = try Tool.run("/usr/bin/curl", words + urls)
+    let total = result.output.components(separatedBy: #""total":1"#).count - 1
+    #expect(total == 5, "\(result.output)")
+  }
+
+  @Test(arguments: [
+    ("{}", 200, "access_token"),
+    (#"{"iss":"nobody@rides.iam.gserviceaccount.com"}"#, 400, "account not found"),
+    (#"{"iat":null}"#, 400, "iat (issued at) is not set"),
+    (#"{"exp":null}"#, 400, "exp (expiration time) is not set"),
+    (#"{"iat":1,"exp":3601}"#, 400, "reasonable timeframe"),
+    (#"{"exp":4000000000}"#, 400, "reasonable timeframe"),
+    (#"{"scope":""}"#, 400, "invalid_scope"), (#"{"scope":"x"}"#, 200, "id_token"),
+    (#"{"aud":"https://example.com"}"#, 400, "Failed audience check"),
+    (#"{"aud":"https://oauth2.googleapis.com/token"}"#, 200, "access_token"),
+  ])
+  func `the token endpoint checks claims in Google's words`(
+    claims: String, status: Int, text: String
+  ) throws {
+    let simulator = try RunningFCM()
+    let reply = try simulator.exchange(simulator.assertion(claims))
+    #expect(reply.status == status)
+    #expect(reply.body.contains(text), "\(reply.body)")
+  }
+
+  @Test func `the token endpoint checks form, algorithm and signature`() throws {
+    let simulator = try RunningFCM()
+    #expect(try simulator.exchange("x.y").body.contains("invalid_request"))
+    let other = try simulator.assertion(header: #"{"alg":"none"}"#)
+    #expect(try simulator.exchange(other).body.contains("Invalid JWT Signature."))
+    let good = try simulator.assertion()
+    let cut = String(good.dropLast(4)) + "AAAA"
+    #expect(try simulator.exchange(cut).body.contains("Invalid JWT Signature."))
+  }
+
+  @Test func `each credential that is wrong has its own answer`() throws {
+    let simulator = try RunningFCM(["--project", "rides", "--project", "meals"])
+    let path = "/v1/projects/rides/messages:send"
+    #expect(try simulator.call(path, "{}").body.contains("CREDENTIALS_MISSING"))
+    #expect(try simulator.send("{}", as: "x").status == 401)
+    let other = try simulator.accessToken(project: "meals")
+    let message = RunningFCM.message()
+    #expect(try simulator.send(message, as: other).status == 403)
+    #expect(try simulator.send(message, as: other, to: "trains").status == 404)
+    let token = try simulator.accessToken()
+    #expect(try simulator.send(message, as: token).status == 200)
+    _ = try simulator.call("/simulator/expire-tokens", "")
+    #expect(try simulator.send(message, as: token).body.contains("ACCESS_TOKEN_EXPIRED"))
+  }
+
+  @Test func `registrations of other projects, packages and phones are refused`() throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "fcm-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    let text =
+      #"{"dX3abcdefghijklmnopqrs":{"project":"meals"},"eX3abcdefghijklmnopqrs":{"package":"a.b"}}"#
+    try Data(text.utf8).write(to: directory.appendingPathComponent("registrations.json"))
+    let process = try SimulatorProcess("fcm-simulator", directory: directory)
+    let simulator = RunningFCM(process)
+    let token = try simulator.accessToken()
+    func send(_ fid: String, _ android: String = "") throws -> String {
+      try simulator.send(#"{"message":{"fid":"\#(fid)","android":{\#(android)}}}"#, as: token).body
+    }
+    #expect(try send("dX3abcdefghijklmnopqrs").contains("SENDER_ID_MISMATCH"))
+    let package = #""restricted_package_name":"c.d""#
+    #expect(try send("eX3abcdefghijklmnopqrs", package).contains("INVALID_ARGUMENT"))
+    #expect(try send("nonsense").contains("is not a valid FCM registration token"))
+    _ = try simulator.call("/phones/\(RunningFCM.fid)/uninstalled", "")
+    #expect(try send(RunningFCM.fid).contains("UNREGISTERED"))
+  }
+
+  @Test func `the rates of a project and of a phone have their own answers`() throws {
+    let simulator = try RunningFCM(["--quota", "2/60", "--device-rate", "1/60"])
+    let token = try simulator.accessToken()
+    let bodies = try (0..<2).map { _ in
+      try simulator.send(RunningFCM.message(), as: token).body
+    }
+    #expect(bodies[0].contains("messages/0:"))
+    #expect(bodies[1].contains("device:"))
+    let other = RunningFCM.message().replacing(RunningFCM.fid, with: "dX3abcdefghijklmnopqrs")
+    #expect(try simulator.send(other, as: token).status == 200)
+    let reply = try simulator.send(other, as: token)
+    #expect(reply.body.contains("project:rides"))
+    #expect(reply.headers["retry-after"] == "60")
+  }
+
+  @Test(arguments: [
+    (#"{"answer":{"status":503,"reason":"UNAVAILABLE","retry_after":7}}"#, 503, "UNAVAILABLE"),
+    (#"{"answer":{"status":502,"body":"<html>Bad Gateway</html>"}}"#, 502, "<html>"),
+    (#"{"close":true}"#, 0, ""), (#"{"goaway":{"last_stream":"previous"}}"#, 0, ""),
+  ])
+  func `faults strike messages`(action: String, status: Int, text: String) throws {
+    let simulator = try RunningFCM()
+    let token = try simulator.accessToken()
+    try simulator.setFaults(#"[{"match":{"call":"send"},"action":\#(action),"times":1}]"#)
+    let reply = try simulator.send(RunningFCM.message(), as: token)
+    #expect(reply.status == status)
+    #expect(text.isEmpty || reply.body.contains(text))
+  }
+
+  @Test func `a fault of the token endpoint has its own body`() throws {
+    let simulator = try RunningFCM()
+    let answer = #"{"status":400,"body":"{\"error\":\"invalid_grant\"}"}"#
+    try simulator.setFaults(#"[{"match":{"call":"token"},"action":{"answer":\#(answer)}}]"#)
+    let reply = try simulator.exchange(simulator.assertion())
+    #expect(reply.status == 400)
+    #expect(reply.body == #"{"error":"invalid_grant"}"#)
+  }
+
+  @Test func `validate_only delivers nothing`() throws {
+    let simulator = try RunningFCM()
+    let token = try simulator.accessToken()
+    let message = RunningFCM.message().replacing(
+      #"{"message""#, with: #"{"validate_only":true,"message""#)
+    #expect(try simulator.send(message, as: token).body.contains("fake_message_id"))
+    #expect(try simulator.process.records("deliveries").isEmpty)
+  }
+
+  /// Google's own library, from PyPI: assertion, access token and message without a word of ours.
+  @Test func `google-auth is served`() throws {
+    let simulator = try RunningFCM(["--strict", "all"])
+    let script = """
+      import sys
+      from google.auth.transport.requests import AuthorizedSession
+      from google.oauth2 import service_account
+      credentials = service_account.Credentials.from_service_account_file(
+          sys.argv[1], scopes=["https://www.googleapis.com/auth/firebase.messaging"])
+      answer = AuthorizedSession(credentials).post(sys.argv[2], data=sys.argv[3])
+      print(answer.status_code, answer.text)
+      """
+    let path = simulator.process.directory.appendingPathComponent("service-account.json").path
+    let environment = ProcessInfo.processInfo.environment.merging(
+      ["REQUESTS_CA_BUNDLE": simulator.process.authorityPath]) { $1 }
+    let result = try Tool.run(
+      "/usr/bin/env",
+      [
+        "python3", "-c", script, path, simulator.url + "/v1/projects/rides/messages:send",
+        RunningFCM.message(),
+      ], environment: environment)
+    #expect(result.output.hasPrefix("200 "), "\(result.output) \(result.errors)")
+  }
+}
