@@ -95,7 +95,7 @@ import Testing
   }
 }
 
-/// The messages of a card, by docs/android.md.
+/// The messages of a card, as docs/fcm-simulator.md has them.
 @Suite struct CardHistoryTests {
   private func card(
     _ event: String, _ timestamp: Int, id: String? = nil, state: String = "{}"

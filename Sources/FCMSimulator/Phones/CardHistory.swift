@@ -1,6 +1,6 @@
 import SimulatorKit
 
-/// What each phone's cards were sent last; the rules are RidePulse's own, docs/android.md.
+/// What each phone's cards were sent last; the rules are RidePulse's own (docs/fcm-simulator.md).
 struct CardHistory {
   private struct Last: Equatable {
     let id: String

@@ -6,7 +6,7 @@ import TestSupport
 /// Runs the steps of one stage of a page in one shell, so that variables and processes last.
 ///
 /// The first word of a stage's name is its kind. Ports and folders of a run are written on the page as
-/// those of a user: 2197 is the simulator's, 9464 the admin server's.
+/// those of a user: 2197 is apns-simulator's, 2198 fcm-simulator's, 9464 the admin server's.
 struct DocumentStage {
   /// The folder of the commands, with the project's rules and stories.
   private let folder: String
@@ -71,10 +71,11 @@ struct DocumentStage {
     case .server:
       try await withCluster { cluster in
         try await withFolder { folder in
-          let simulator = try String(FreePorts.find(1)[0])
+          let simulators = try FreePorts.find(2).map { String($0) }
           try await body(
             DocumentStage(
-              folder: folder, environment: server(of: cluster.url()), ports: ["2197": simulator]))
+              folder: folder, environment: server(of: cluster.url()),
+              ports: ["2197": simulators[0], "2198": simulators[1]]))
         }
       }
     }
@@ -113,12 +114,13 @@ struct DocumentStage {
       "PATH": folder + "/bin:/usr/bin:/bin:/usr/sbin", "HOME": folder, "LC_ALL": "C.UTF-8",
       "TZ": "UTC", "RIDEPULSE_ADMIN": "127.0.0.1:\(admin)", "PROJECT": Project.path("."),
       "SIMULATOR": "https://127.0.0.1:\(ports["2197"] ?? "")",
+      "FCM_SIMULATOR": "https://127.0.0.1:\(ports["2198"] ?? "")",
     ]) { $1 }
     let files = FileManager.default
     for name in ["bin", "steps", "docs"] {
       try files.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
     }
-    for name in ["ridepulse", "apns-simulator"] {
+    for name in ["ridepulse", "apns-simulator", "fcm-simulator"] {
       try files.createSymbolicLink(
         atPath: "\(folder)/bin/\(name)", withDestinationPath: try LocalBinary.path(name))
     }
@@ -178,8 +180,10 @@ struct DocumentStage {
     settle() {
       local end=$((SECONDS + 30)) state
       # A simulator that a page started.
-      while [ -z "$listens" ] && jobs -r | grep -q 'apns-simulator '; do
-        curl --silent --insecure --max-time 5 --output /dev/null "$SIMULATOR" && listens=1 && break
+      while [ -z "$listens" ] && jobs -r | grep -q -e '-simulator '; do
+        local url=$SIMULATOR
+        if jobs -r | grep -q 'fcm-simulator '; then url=$FCM_SIMULATOR; fi
+        curl --silent --insecure --max-time 5 --output /dev/null "$url" && listens=1 && break
         [ $SECONDS -lt $end ] || return 0
         sleep 0.05  # poll: a server that starts
       done
