@@ -87,6 +87,7 @@ struct TemplateContext {
     var value = try raw(placeholder)
     var instant = instant(placeholder.source)
     var zone: ZoneTimes?
+    var missing = placeholder
     for filter in placeholder.filters {
       switch filter {
       case .fallback(let fallback):
@@ -105,6 +106,10 @@ struct TemplateContext {
       case .phoneZone: zone = clock(.phone).zone
       case .select(let forms) where value != .null:
         value = value.map { .string(forms.form(of: $0.text)) }
+      case .currency(.path(let code), _) where try isMissing(code):
+        // An amount without its currency is as good as none, and a default may follow.
+        if value != nil, value != .null { missing = code }
+        value = nil
       case .int, .currency, .plural:
         guard let number = value, number != .null else { continue }
         value = try written(number, by: filter, placeholder.path, in: formats)
@@ -114,8 +119,13 @@ struct TemplateContext {
       }
     }
     if value == .null, placeholder.isNullable { return .null }
-    guard let value, value != .null else { throw .missing(placeholder.path) }
+    guard let value, value != .null else { throw .missing(missing.path) }
     return value
+  }
+
+  private func isMissing(_ placeholder: Placeholder) throws(RenderingError) -> Bool {
+    let value = try raw(placeholder)
+    return value == nil || value == .null
   }
 
   /// Returns the value of a placeholder before its filters; nil if there is none.
