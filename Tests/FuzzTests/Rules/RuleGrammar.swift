@@ -150,6 +150,7 @@ enum RuleGrammar {
       "{{ride.attributes.fare | plural: 'one=# km|other=# km'}}", "{{event.at | epoch}}",
       "{{event.name | select: 'told=Told|other=Moved'}}", "{{event.data.text | upper}}",
       "{{me.pin | default: ''}}", "{{ride.entered.driver_arrived | time}}",
+      "{{ride.pickup_at | time: phone}}", "{{ride.attributes.at | date: phone}}",
     ],
     "data": ["", "\n    data: { a: \"$text\", b: [1, 2.5, null, { c: \"$text\" }] }"],
   ]
@@ -220,6 +221,6 @@ enum RuleGrammar {
     "states": ["driver_arrived", "[driver_arrived, done]"],
     "active": ["[driver_assigned, ride_started]", "requested"],
     "zone": ["Europe/Vienna", "Asia/Tokyo", "UTC"],
-    "quietzone": ["ride", "Europe/Vienna"],
+    "quietzone": ["ride", "Europe/Vienna", "phone"],
   ]
 }
