@@ -11,7 +11,7 @@ import Testing
     events: [eta_changed, fee_due]
     rules:
       - { name: pin, app: customer, on: eta_changed, expires: 5m, alert: { title: "{{me.pin | default: 'none'}}" } }
-      - { name: fee, app: driver, on: fee_due, expires: 5m, if: "now - ride.entered.driver_arrived > duration('5m')", alert: { title: "Since {{ride.entered.driver_arrived | time}}" } }
+      - { name: fee, app: driver, on: fee_due, expires: 5m, if: "now - ride.entered.driver_arrived > duration('5m')", alert: { title: "Since {{ride.entered.driver_arrived}}" } }
       - { name: back, app: driver, on: driver_arrived, expires: 5m, if: "has(ride.entered.ride_started)", alert: { title: Back } }
       - { name: vip, app: customer, on: ride_started, expires: 5m, if: "has(me.vip) && me.vip", alert: { title: VIP } }
     """
@@ -43,13 +43,13 @@ import Testing
     """,
     """
     when: [{ at: 1m, state: driver_arrived }, { at: 5m, event: fee_due }, { at: 8m, event: fee_due }]
-    then: [{ at: 8m, rule: fee, payload: { aps: { alert: { title: "Since 8:01 AM" } } } }]
+    then: [{ at: 8m, rule: fee, payload: { aps: { alert: { title: "Since 2026-11-21T08:01:00Z" } } } }]
     """,
     // The state of `given` was entered at the start.
     """
     given: { ride: { state: driver_arrived } }
     when: [{ at: 6m, event: fee_due }]
-    then: [{ at: 6m, rule: fee, payload: { aps: { alert: { title: "Since 8:00 AM" } } } }]
+    then: [{ at: 6m, rule: fee, payload: { aps: { alert: { title: "Since 2026-11-21T08:00:00Z" } } } }]
     """,
     """
     given: { ride: { participants: [{ app: customer, owner_id: u2, attributes: { vip: true } }, { app: customer, owner_id: u3, attributes: { vip: false } }] } }
@@ -64,7 +64,7 @@ import Testing
       - { at: 9m, state: driver_arrived }
       - { at: 10m, event: fee_due }
       - { at: 15m, event: fee_due }
-    then: [{ at: 9m, rule: back }, { at: 15m, rule: fee, payload: { aps: { alert: { title: "Since 8:09 AM" } } } }]
+    then: [{ at: 9m, rule: back }, { at: 15m, rule: fee, payload: { aps: { alert: { title: "Since 2026-11-21T08:09:00Z" } } } }]
     """,
   ]
 
@@ -80,9 +80,9 @@ import Testing
 
   /// A change of a valid rule, and a part of the only message about it.
   private static let bad = [
-    ("if: ride.entered.arrived < now", "\"arrived\" is not in ride.entered; expected one of"),
+    ("if: ride.entered.arrived < now", "\"arrived\" is not in ride.entered (character 14 of if); expected one of"),
     ("if: has(ride.entered.driver_arived)", "did you mean \"driver_arrived\"?"),
-    ("if: ride.entered < now", "ride.entered"),
+    ("if: ride.entered < now", "< of map and timestamp"),
     (
       "alert: { title: \"At {{ride.entered.driver_arived | time}}\" }",
       "{{ride.entered.driver_arived}}, which names an unknown state; expected one of scheduled"
@@ -96,7 +96,7 @@ import Testing
       "me in the if of an emit; expected values of the ride"
     ),
     (
-      card + ", start: [], end: [ride_completed], broadcast: true }",
+      card + ", end: [ride_completed], broadcast: true }",
       "{{me.pin}} next to broadcast; expected values of the ride"
     ),
   ]
