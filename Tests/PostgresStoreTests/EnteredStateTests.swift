@@ -64,7 +64,8 @@ import TestSupport
       end $$
       """)
     let size = try await session.value(
-      "select pg_column_size(entered) < 17000 and entered ? 'state 2000' from ridepulse.entered_states")
+      "select pg_column_size(entered) < 17000 and entered ? 'state 2000' from ridepulse.entered_states"
+    )
     #expect(size == "t")
   }
 

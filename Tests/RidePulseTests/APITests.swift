@@ -70,10 +70,12 @@ import TestSupport
           from ridepulse.devices d, ridepulse.live_activities a, ridepulse.push_to_start_tokens p,
             ridepulse.contacts c
           """)
-          == [[
-            token, "sandbox", "i", "de", "ios", "Asia/Tokyo", "t", "4", "r7", "a", "t",
-            "RideAttributes", "t",
-          ]])
+          == [
+            [
+              token, "sandbox", "i", "de", "ios", "Asia/Tokyo", "t", "4", "r7", "a", "t",
+              "RideAttributes", "t",
+            ]
+          ])
     }
   }
 

@@ -70,7 +70,8 @@ import Testing
     "with one, nothing is quiet", "so no person can turn it off",
     "that is declared under events", "that fire each other forever", ", and the push is valid for ",
     " of if)", "last in a rule without remember", "whose if does not read last",
-    "in remember; expected", "phone in the if of a", "if in a live-activity without start", "has no expires",
+    "in remember; expected", "phone in the if of a", "if in a live-activity without start",
+    "has no expires",
     "Swift or ActivityKit has one", "in a rule without a time of the ride",
     "at has another meaning for this one", "r.title or r.body in strings/",
   ]

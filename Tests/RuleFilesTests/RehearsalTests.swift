@@ -216,7 +216,8 @@ import Timeline
     let lines = [phone, Self.ride()[0], offer]
     #expect(Self.pushes(try Self.replay(lines, configuration)) == ["offer": 1, "unseen": 1])
     let silent = phone.replacing(#","receipts":true"#, with: "")
-    #expect(Self.pushes(try Self.replay([silent] + lines.dropFirst(), configuration)) == ["offer": 1])
+    #expect(
+      Self.pushes(try Self.replay([silent] + lines.dropFirst(), configuration)) == ["offer": 1])
     // The second offer is escalated, because the first was seen.
     let again = offer.replacing("08:02:00Z", with: "08:10:00Z")
     #expect(

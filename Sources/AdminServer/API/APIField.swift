@@ -154,7 +154,8 @@ package struct APIField: Hashable, Sendable {
 
   private var kindName: String {
     switch kind {
-    case .word, .app, .topic, .token, .environment, .platform, .time, .timeZone, .expiry, .pushType, .channel,
+    case .word, .app, .topic, .token, .environment, .platform, .time, .timeZone, .expiry, .pushType,
+      .channel,
       .collapseID, .pushID:
       "a string"
     case .priority: "a whole number"

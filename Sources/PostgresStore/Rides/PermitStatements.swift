@@ -136,7 +136,8 @@ struct PermitRead: Sendable {
     let (time, isPerRide) = (rules.longestCapTime, rules.capsRides)
     if time == nil, !isPerRide { return book }
     let parameters = [
-      time.map { String($0.microseconds) }, PostgresArray.literal(isPerRide ? rides.map(\.text) : []),
+      time.map { String($0.microseconds) },
+      PostgresArray.literal(isPerRide ? rides.map(\.text) : []),
     ]
     let rows = try await session.run([Call(sent, parameters)], timeout: .seconds(60))[0]
     for row in 0..<rows.rowCount {

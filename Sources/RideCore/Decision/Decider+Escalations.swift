@@ -79,7 +79,8 @@ extension Decider {
       return wait(
         entry, .receipt(until: validUntil, of: pushes),
         LedgerReason(
-          .waitingForReceipt, "waits for the owner's first receipt until \(CivilTime.iso(validUntil))"))
+          .waitingForReceipt,
+          "waits for the owner's first receipt until \(CivilTime.iso(validUntil))"))
     }
     let event = EmittedEvent(
       name: escalation.event, data: Self.data(of: entry.event, addressedTo: owner, entry.app),

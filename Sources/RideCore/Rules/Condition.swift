@@ -45,18 +45,19 @@ package struct Condition: Hashable, Sendable {
   }
 
   /// The names that an expression may use; the order is that of `Variable`.
-  package static let environment = CELEnvironment([
-    ("ride.id", .nullable(.string)), ("ride.state", .nullable(.string)),
-    ("ride.customer_id", .nullable(.string)), ("ride.driver_id", .nullable(.string)),
-    ("ride.pickup_at", .nullable(.timestamp)), ("ride.time_zone", .nullable(.string)),
-    ("ride.updated_at", .nullable(.timestamp)), ("ride.attributes", .map(.string, .dyn)),
-    ("event.name", .string), ("event.at", .timestamp), ("event.data", .dyn),
-    ("phone.locale", .nullable(.string)), ("phone.environment", .string),
-    ("phone.platform", .string), ("phone.contact", .nullable(.timestamp)),
-    ("last", .nullable(.map(.string, .dyn))), ("now", .timestamp),
-    ("ride.entered", .map(.string, .timestamp)),
-    ("contact", .nullable(.timestamp)), ("me", .map(.string, .dyn)),
-  ], functions: [CELHostFunction("share", [.string], result: .double)])
+  package static let environment = CELEnvironment(
+    [
+      ("ride.id", .nullable(.string)), ("ride.state", .nullable(.string)),
+      ("ride.customer_id", .nullable(.string)), ("ride.driver_id", .nullable(.string)),
+      ("ride.pickup_at", .nullable(.timestamp)), ("ride.time_zone", .nullable(.string)),
+      ("ride.updated_at", .nullable(.timestamp)), ("ride.attributes", .map(.string, .dyn)),
+      ("event.name", .string), ("event.at", .timestamp), ("event.data", .dyn),
+      ("phone.locale", .nullable(.string)), ("phone.environment", .string),
+      ("phone.platform", .string), ("phone.contact", .nullable(.timestamp)),
+      ("last", .nullable(.map(.string, .dyn))), ("now", .timestamp),
+      ("ride.entered", .map(.string, .timestamp)),
+      ("contact", .nullable(.timestamp)), ("me", .map(.string, .dyn)),
+    ], functions: [CELHostFunction("share", [.string], result: .double)])
 
   enum Variable: Int {
     case rideID, state, customerID, driverID, pickupAt, timeZone, updatedAt, attributes

@@ -16,7 +16,8 @@ enum LimitLint {
     guard hasQuiet || shows else { return nil }
     let what = [shows ? "its times" : nil, hasQuiet ? "its quiet hours" : nil]
       .compactMap(\.self).joined(separator: " and ")
-    return "\(what) are in UTC on a phone that has registered no time zone, if an event about no ride "
+    return
+      "\(what) are in UTC on a phone that has registered no time zone, if an event about no ride "
       + "fires it; set defaults: { time-zone: Europe/Berlin }, or the zone of your riders"
   }
 

@@ -39,7 +39,9 @@ struct PersonAndEntryCheck {
   /// Why nothing of a rule addresses a single person; nil if it does.
   private func lackOfPerson(_ rule: Rule) -> String? {
     if rule.what.emittedEvent != nil { return "in the data of an event" }
-    if case .liveActivity(let life) = rule.what, life.broadcast != nil { return "next to broadcast" }
+    if case .liveActivity(let life) = rule.what, life.broadcast != nil {
+      return "next to broadcast"
+    }
     return nil
   }
 

@@ -51,7 +51,8 @@ enum ScenarioKeys {
     subject: "a participant",
     keys: [
       app, Key("owner_id", text, "The person.", required: person),
-      Key("attributes", .payload(), "What concerns this person alone: `me` in texts and conditions."),
+      Key(
+        "attributes", .payload(), "What concerns this person alone: `me` in texts and conditions."),
     ])
 
   static let preference = MappingForm(

@@ -29,7 +29,9 @@ enum RuleBytes {
     whole
     + shipped.flatMap { file in
       String(decoding: file.bytes, as: UTF8.self).components(separatedBy: "\n\n")
-        .map { Array((["- name", "- { name"].contains(where: $0.contains) ? "rules:\n" + $0 : $0).utf8) }
+        .map {
+          Array((["- name", "- { name"].contains(where: $0.contains) ? "rules:\n" + $0 : $0).utf8)
+        }
     }
 
   private static let everything = """

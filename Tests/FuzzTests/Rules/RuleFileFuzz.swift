@@ -23,7 +23,8 @@ import Testing
     for seed in 1...600 {
       var writer = RuleWriter(seed: UInt64(seed))
       let files = writer.files()
-      guard (try? RuleDirectory.parse(files: files, strings: RuleWriter.strings).get()) != nil else {
+      guard (try? RuleDirectory.parse(files: files, strings: RuleWriter.strings).get()) != nil
+      else {
         continue
       }
       missing.subtract(writer.choices)

@@ -54,8 +54,12 @@ import Testing
       Sample.view(ride: ride), by: Sample.book([rule]), now: Self.entered + .seconds(600))
     let missing = "suppressed: if: ride.entered.requested is missing"
     #expect(
-      decision.reasons == (expected == true ? [] : expected == false
-        ? ["suppressed: if is false"] : [missing]), "\(text)")
+      decision.reasons
+        == (expected == true
+          ? []
+          : expected == false
+            ? ["suppressed: if is false"] : [missing]),
+      "\(text)")
   }
 
   @Test func `A former driver's text has no time of what came after`() {

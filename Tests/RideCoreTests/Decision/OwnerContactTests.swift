@@ -54,9 +54,10 @@ import Testing
       var view = view([:])
       let first = decide(view, by: book, now: Sample.now)
       view.apply(first.settled([.refused(Refusal(status: 503))], now: Sample.now) { 0 })
-      view.contacts = age.map {
-        [OwnerContact(app: .customer, owner: "c", at: Sample.now + .seconds(60 - $0))]
-      } ?? []
+      view.contacts =
+        age.map {
+          [OwnerContact(app: .customer, owner: "c", at: Sample.now + .seconds(60 - $0))]
+        } ?? []
       let again = decide(view, by: book, now: Sample.now + .seconds(60))
       #expect(again.pushes.count == (reason == nil ? 1 : 0))
       #expect(again.reasons == (reason.map { [$0] } ?? []))

@@ -40,7 +40,9 @@ import Testing
   }
 
   @Test func `contacts are read only for rules whose condition names them`() throws {
-    for (text, isRead) in [(Self.away, true), ("phone.locale == 'de'", false), ("contact == null", false)] {
+    for (text, isRead) in [
+      (Self.away, true), ("phone.locale == 'de'", false), ("contact == null", false),
+    ] {
       let rules = Sample.book([try ConditionTests.rule(text)]).rules
       #expect(rules.asksForPhoneContacts == isRead, "\(text)")
     }

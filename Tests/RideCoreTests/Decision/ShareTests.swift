@@ -83,7 +83,8 @@ import Testing
       sent += decision.pushes.compactMap(\.entry.owner)
       rows += decision.ended.compactMap(\.owner)
       let settlement = decision.settled(
-        decision.pushes.map { _ in .accepted }, now: Sample.now) { 0 }
+        decision.pushes.map { _ in .accepted }, now: Sample.now
+      ) { 0 }
       view.apply(settlement)
       view.memo = try Memo(storedText: view.memo.storedText)
     }

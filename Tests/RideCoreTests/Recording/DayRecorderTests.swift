@@ -220,7 +220,8 @@ import Testing
     let all = try #require(RecordSample(text: "100%"))
     #expect(all.contains("r") && !all.contains(RideID("legacy:customer:00")))
     for text in [
-      "5", "0%", "0.0%", "100.1%", "101%", "1000%", "-1%", "+1%", "five%", "%", ".5%", "5.%", "1e1%",
+      "5", "0%", "0.0%", "100.1%", "101%", "1000%", "-1%", "+1%", "five%", "%", ".5%", "5.%",
+      "1e1%",
       "1,5%", "0.00001%", "1.2.3%", "١%", " 1%", "",
     ] {
       #expect(RecordSample(text: text) == nil, "\(text)")

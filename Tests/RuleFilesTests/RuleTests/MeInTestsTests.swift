@@ -80,7 +80,10 @@ import Testing
 
   /// A change of a valid rule, and a part of the only message about it.
   private static let bad = [
-    ("if: ride.entered.arrived < now", "\"arrived\" is not in ride.entered (character 14 of if); expected one of"),
+    (
+      "if: ride.entered.arrived < now",
+      "\"arrived\" is not in ride.entered (character 14 of if); expected one of"
+    ),
     ("if: has(ride.entered.driver_arived)", "did you mean \"driver_arrived\"?"),
     ("if: ride.entered < now", "< of map and timestamp"),
     (
