@@ -63,25 +63,47 @@ struct ReporterRead: Sendable {
 
 /// Names the owners of their first receipts, once for each owner.
 enum FirstReceiptStatements {
-  private static let receipts = RowParameters<FirstReceipt>(
+  private struct Row: Sendable {
+    let claim: RideClaim
+    let receipt: FirstReceipt
+  }
+
+  private static let receipts = RowParameters<Row>(
     after: 0,
     [
-      .id("apns_id") { $0.push }, .text("app") { $0.owner.app.rawValue },
-      .text("owner_id") { $0.owner.owner.text },
+      .id("apns_id") { $0.receipt.push }, .text("app") { $0.receipt.owner.app.rawValue },
+      .text("owner_id") { $0.receipt.owner.owner.text },
+      .text("ride_id") { $0.claim.rideID.text }, .integer("fence") { $0.claim.fence },
+      .text("node", "uuid") { $0.claim.holder },
     ])
 
+  /// Only for rides that are still held under their claim: of another one, the owner may have been
+  /// erased meanwhile.
   private static let record = Statement(
     name: "record_first_receipts",
     sql: """
+      with held as materialized (
+        select a.ride_id from ridepulse.agenda a
+        join \(receipts.table("m"))
+          on a.ride_id = m.ride_id and a.fence = m.fence and a.node = m.node
+        where a.ride_id = any (\(receipts.array("ride_id")))
+        order by a.ride_id
+        for update of a skip locked
+      )
       update ridepulse.receipts r set app = m.app, owner_id = m.owner_id
       from \(receipts.table("m"))
       where r.apns_id = any (\(receipts.keys)) and r.apns_id = m.apns_id
+        and m.ride_id in (select ride_id from held)
       """)
 
   /// Returns the calls of a batch of settlements: none, as a rule.
+  ///
+  /// They precede the settlement, which releases the rides.
   static func recording(_ batch: [ClaimedSettlement]) -> [Call] {
-    let first = batch.flatMap(\.settlement.firstReceipts)
-    return first.isEmpty ? [] : [Call(record, receipts.arrays(first))]
+    let rows = batch.flatMap { claimed in
+      claimed.settlement.firstReceipts.map { Row(claim: claimed.claim, receipt: $0) }
+    }
+    return rows.isEmpty ? [] : [Call(record, receipts.arrays(rows))]
   }
 }
 

@@ -92,7 +92,9 @@ extension PostgresRideStore {
   }
 
   private func settleOnce(_ batch: [ClaimedSettlement]) async throws -> SettleResult {
-    let before = PermitStatements.settling(batch) + RecordStatements.recording(batch)
+    let before =
+      PermitStatements.settling(batch) + RecordStatements.recording(batch)
+      + FirstReceiptStatements.recording(batch)
     let results: [QueryResult]
     do {
       results = try await send(settlements, settling(batch, after: before))
@@ -125,7 +127,7 @@ extension PostgresRideStore {
       Call(
         SettleRows.emitsEvents(batch) ? SettleStatements.settleWithEvents : SettleStatements.settle,
         SettleRows.parameters(node: node, batch, anyRowMayExist: anyRowMayExist))
-    ] + FirstReceiptStatements.recording(batch)
+    ]
   }
 
   /// Settles two rides that do not exist, one live and one over, and rolls the transaction back.
@@ -142,14 +144,15 @@ extension PostgresRideStore {
         claim: claim,
         settlement: .synthetic(ride: ride, now: now, isOver: isOver))
     }
+    let before = FirstReceiptStatements.recording(batch)
     let results = try await run(
       settlements,
       [
         Call(LeaseStatements.begin),
         Call(SettleStatements.writeSettings),
         Call(LeaseStatements.openCheck, Self.parameters(batch.map(\.claim))),
-      ] + settling(batch) + [Call(LeaseStatements.immediate), Call(LeaseStatements.rollback)])
-    if Self.keys(results[4]).count != batch.count {
+      ] + settling(batch, after: before) + [Call(LeaseStatements.immediate), Call(LeaseStatements.rollback)])
+    if Self.keys(results[4 + before.count]).count != batch.count {
       throw StoreFailure(.refused, "a made-up ride was not settled")
     }
   }
