@@ -57,9 +57,7 @@ extension Decider {
     let known =
       (scope == .event ? conditions : decision.view.memo.conditions)[rule.name]?.complaint
     guard let reason else {
-      if isUpdate, conditions[rule.name]?.complaint != nil {
-        conditions[rule.name]?.complaint = nil
-      }
+      if isUpdate { endComplaint(rule) }
       return true
     }
     if scope != .phone { blocked.append(firing) }
@@ -78,11 +76,17 @@ extension Decider {
   ) {
     if reason.code == .engine(.conditionError) {
       conditions[rule.name, default: ConditionMemo()].complaint = reason.text
+      if rule.conditionScope != .event { complaining.insert(rule.name) }
       if known != reason.text { block(entry, reason) }
     } else {
-      conditions[rule.name]?.complaint = nil
+      endComplaint(rule)
       decision.settlement.falseConditions[rule.name, default: 0] += 1
     }
+  }
+
+  private mutating func endComplaint(_ rule: CompiledRule) {
+    if conditions[rule.name]?.complaint == nil || complaining.contains(rule.name) { return }
+    conditions[rule.name]?.complaint = nil
   }
 
   /// The number of pushes and events that this decision sends, leaves to a later one or to a card: what

@@ -46,6 +46,9 @@ struct Decider {
   var conditions: [String: ConditionMemo]
   /// The firings that `if` blocks, and what rules remember, in this decision.
   var blocked: [RuleFiring] = []
+  /// The rules of whose `if` some person or phone has had an error in this decision: that it holds or
+  /// is false for the next one does not mean that the error is over.
+  var complaining: Set<String> = []
   /// Those that it blocked in the first part of a split pass.
   let formerlyBlocked: Set<RuleFiring>
   var remembered: [String: String] = [:]

@@ -91,6 +91,27 @@ import Testing
     #expect(decision.reasons == ["suppressed: if: me.eta is missing"])
   }
 
+  /// The ride's own customer has no attributes: each change of each pooled ride would have a row.
+  @Test func `What one person lacks has one row, although the condition can be decided for others`()
+    throws
+  {
+    for text in ["me.eta > 0", "me.eta < 0", "phone.platform == 'ios' && me.eta > 0"] {
+      var rule = Sample.rule(on: ["ride_updated"], body: "x")
+      rule.condition = try Condition(text)
+      var memo = Memo()
+      var rows: [[String]] = []
+      for number in 1...3 {
+        let decision = decision(rule, event: Sample.event(Int64(number), "ride_updated")) {
+          $0.memo = memo
+        }
+        rows.append(decision.reasons)
+        memo =
+          decision.settled(decision.pushes.map { _ in .accepted }, now: Sample.now) { 0 }.memo
+      }
+      #expect(rows == [["suppressed: if: me.eta is missing"], [], []], "\(text)")
+    }
+  }
+
   @Test func `A collapse ID is each person's own`() {
     let rule = Sample.rule(body: "x", collapse: "pin-{{me.pin | default: '-'}}")
     #expect(decision(rule).pushes.map(\.entry.collapseID) == ["pin--", "pin-22", "pin-33"])
