@@ -20,7 +20,8 @@ package struct WebhookSigner: Sendable {
     self.keys = keys
   }
 
-  private static let prefix = "whsec_"
+  /// The beginning of every secret.
+  package static let prefix = "whsec_"
 
   /// The headers of one attempt.
   package func headers(

@@ -5,12 +5,12 @@ import RideCore
 struct PostVariables {
   /// By the URL's variable.
   private(set) var receivers: [String: PostReceiver] = [:]
-  /// The variables that are set.
+  /// The variables that are set; a secret's is among them if its file is.
   private(set) var variables: Set<String> = []
 
-  /// Reads `RIDEPULSE_POST_<NAME>_URL` and `RIDEPULSE_POST_<NAME>_SECRET`.
+  /// Reads `RIDEPULSE_POST_<NAME>_URL`, `RIDEPULSE_POST_<NAME>_SECRET` and the files of secrets.
   ///
-  /// - Throws: `CommandFailure` that names the invalid variable, and no part of a secret.
+  /// - Throws: `CommandFailure` that names the invalid variable or file, and no part of a secret.
   init(_ environment: [String: String]) throws {
     variables = Self.variables(environment)
     for name in variables.sorted() where name.hasSuffix("_URL") {
@@ -19,11 +19,12 @@ struct PostVariables {
         throw CommandFailure(
           "\(name): expected an https URL, or http://127.0.0.1 or another loopback address")
       }
-      let secretName = name.dropLast("_URL".count) + "_SECRET"
-      guard let secret = environment.nonEmpty(String(secretName)) else { continue }
-      guard let signer = WebhookSigner(secrets: secret) else {
+      let secret = try SecretVariable(
+        name.dropLast("_URL".count) + "_SECRET", in: environment, prefix: WebhookSigner.prefix)
+      guard let secret else { continue }
+      guard let signer = WebhookSigner(secrets: secret.text) else {
         throw CommandFailure(
-          "\(secretName): expected whsec_ and base64 of 24 to 64 bytes; two, separated by a comma, "
+          "\(secret.name): expected whsec_ and base64 of 24 to 64 bytes; two, separated by a comma, "
             + "during a rotation")
       }
       receivers[name] = PostReceiver(url: url, signer: signer)
@@ -44,12 +45,13 @@ struct PostVariables {
     }
   }
 
-  /// Returns the names of the variables that are set.
+  /// Returns the names of the variables that are set, of a secret's file that of the secret.
   static func variables(_ environment: [String: String]) -> Set<String> {
-    Set(
-      environment.filter { name, value in
-        name.hasPrefix("RIDEPULSE_POST_") && !value.isEmpty
-          && (name.hasSuffix("_URL") || name.hasSuffix("_SECRET"))
-      }.keys)
+    let names = environment.filter { $0.key.hasPrefix("RIDEPULSE_POST_") && !$0.value.isEmpty }.keys
+    let file = "_SECRET" + SecretVariable.fileEnding
+    return Set(
+      names.map { name in
+        name.hasSuffix(file) ? String(name.dropLast(SecretVariable.fileEnding.count)) : name
+      }.filter { $0.hasSuffix("_URL") || $0.hasSuffix("_SECRET") })
   }
 }
