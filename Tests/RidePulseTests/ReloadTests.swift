@@ -65,6 +65,27 @@ import Testing
     }
   }
 
+  @Test func `R59: a wrong secret of posts is refused, and no part of it is logged`() async throws {
+    try await Stage.run { stage in
+      let file = URL(fileURLWithPath: stage.directory + "/secret")
+      try Data((PostVariablesTests.secret + "\n").utf8).write(to: file)
+      var environment = try stage.environment(rules: Self.rules("One"))
+      environment["RIDEPULSE_POST_SMS_URL"] = "http://127.0.0.1:1/"
+      environment["RIDEPULSE_POST_SMS_SECRET_FILE"] = file.path
+      let server = try Server(environment)
+      server.hangUp()
+      try await server.waitForLog("Receivers of posts reloaded")
+      try Data("whsec_abracadabra".utf8).write(to: file)
+      server.hangUp()
+      try await server.waitForLog("Receivers of posts not reloaded")
+      try await server.waitForLog("RIDEPULSE_POST_SMS_SECRET_FILE")
+      #expect(server.stop() == 0)
+      for text in ["abracadabra", PostVariablesTests.secret] {
+        #expect(!server.log.contains(text))
+      }
+    }
+  }
+
   @Test func `R59, R99: an invalid key is refused, and an unchanged one keeps its connection`()
     async throws
   {

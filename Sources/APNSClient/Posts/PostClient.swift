@@ -21,6 +21,7 @@ package final class PostClient: Sendable {
   }
 
   private struct State {
+    var receivers: [String: PostReceiver]
     var queues: [String: Queue] = [:]
     /// Those that a thread is sending, by their tickets.
     var sending: [UInt64: Job] = [:]
@@ -36,10 +37,9 @@ package final class PostClient: Sendable {
   /// How long a post waits for a connection; then it is tried later.
   private static let queueLimit: Duration = .seconds(2)
 
-  private let receivers: [String: PostReceiver]
   private let timeLimit: Duration
   private let now: @Sendable () -> Timestamp
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// - Parameters:
   ///   - receivers: By the URL's variable.
@@ -49,9 +49,14 @@ package final class PostClient: Sendable {
     receivers: [String: PostReceiver], timeLimit: Duration = .seconds(10),
     now: @escaping @Sendable () -> Timestamp
   ) {
-    self.receivers = receivers
+    state = Mutex(State(receivers: receivers))
     self.timeLimit = timeLimit
     self.now = now
+  }
+
+  /// Replaces the receivers, by the URL's variable; a post that is being sent keeps its own.
+  package func use(_ receivers: [String: PostReceiver]) {
+    state.withLock { $0.receivers = receivers }
   }
 
   /// The rules whose posts are off, with their receivers.
@@ -148,7 +153,7 @@ package final class PostClient: Sendable {
     if isLate || MonotonicTime.now() - job.submitted > Self.queueLimit {
       return .unsent(.queuedTooLong)
     }
-    guard let receiver = receivers[job.post.urlVariable] else {
+    guard let receiver = state.withLock({ $0.receivers[job.post.urlVariable] }) else {
       return .unsent(.receiverOff("no receiver \(job.post.receiver) on this node"))
     }
     if state.withLock({ $0.off.contains(job.post) }) {

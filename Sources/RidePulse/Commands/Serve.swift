@@ -19,8 +19,8 @@ enum Serve: Command {
     ],
     notes: [
       "SIGTERM or SIGINT: claims no more rides, waits up to 10 s for answers, releases the rest. A",
-      "second one exits at once. SIGHUP reloads rule files, keys and certificates; if the new",
-      "ones are invalid, the current ones stay in use.",
+      "second one exits at once. SIGHUP reloads rule files, keys, certificates and the secrets of",
+      "posts; if the new ones are invalid, the current ones stay in use.",
       "With --once: exit status 1 if something due was left, such as a push that waits for another",
       "attempt; prints only warnings and errors if standard error is not a terminal.",
     ])
@@ -96,8 +96,8 @@ enum Serve: Command {
   }
 }
 
-/// Handles SIGHUP: rereads the rule files, and the keys and certificates, and adopts each of the two
-/// only if it is valid.
+/// Handles SIGHUP: rereads the rule files, the receivers of posts, and the keys and certificates, and
+/// adopts each of the three only if it is valid.
 enum Reload {
   static func perform(
     _ service: Service, _ apns: APNsVariables, _ arguments: Arguments,
@@ -112,6 +112,7 @@ enum Reload {
         log(.error, "Rule files not reloaded: the new ones have errors", ["problem": String(line)])
       }
     }
+    receivers(service, environment, log)
     do {
       let old = service.credentials
       let new = try apns.credentials.reload(after: old, bundleIDs: apns.bundleIDs)
@@ -125,6 +126,21 @@ enum Reload {
     } catch {
       log(
         .error, "APNs keys not reloaded: all previous ones stay in use", ["problem": "\(error)"])
+    }
+  }
+
+  private static func receivers(
+    _ service: Service, _ environment: [String: String], _ log: Log
+  ) {
+    do {
+      let receivers = try PostVariables(environment).receivers
+      if receivers.isEmpty { return }
+      service.use(receivers)
+      log(.info, "Receivers of posts reloaded", ["receivers": "\(receivers.count)"])
+    } catch {
+      log(
+        .error, "Receivers of posts not reloaded: the previous ones stay in use",
+        ["problem": "\(error)"])
     }
   }
 

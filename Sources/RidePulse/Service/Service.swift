@@ -173,7 +173,7 @@ final class Service: Sendable {
       transport: transport.statistics(), apnsAhead: transport.clockLead,
       listenIsHealthy: listenIsHealthy, problems: problems,
       database: gauges, databaseIdentity: store.databaseIdentity, failovers: store.failovers,
-      isHeld: !store.pinProblems.isEmpty)
+      isHeld: !store.pinProblems.isEmpty, postsOff: posts.off)
   }
 
   /// The current time by the database's clock.
@@ -210,6 +210,8 @@ final class Service: Sendable {
     configuration.revision = .current(rules)
     return configuration
   }
+
+  func use(_ receivers: [String: PostReceiver]) { posts.use(receivers) }
 
   /// The keys and certificates in use.
   var credentials: Credentials { transport.credentialsInUse }

@@ -25,12 +25,14 @@ enum ServiceMetrics {
     var failovers = 0
     /// Whether the database's pin keeps this service from sending.
     var isHeld = false
+    /// The rules whose receiver answered 410.
+    var postsOff: Set<PostAddress> = []
   }
 
   static func page(_ reading: Reading, _ expected: ExpectedOutcomes) -> String {
     MetricFamily.page(
       PushMetrics.families(reading.tally, expected) + health(reading)
-        + engine(reading.engine)
+        + engine(reading.engine) + [postsOff(reading.postsOff)]
         + apns(reading) + database(reading.database) + [watched(reading.watched)]
         + ProcessMetrics.families())
   }
@@ -118,6 +120,17 @@ enum ServiceMetrics {
         "How far the database's clock is ahead of this machine's; RidePulse uses the database's.",
         engine.databaseAhead),
     ]
+  }
+
+  private static func postsOff(_ posts: Set<PostAddress>) -> MetricFamily {
+    var family = MetricFamily(
+      .gauge, "ridepulse_posts_off",
+      "1 while a rule's posts are off: the receiver answered 410, and the rules were not reloaded since."
+    )
+    for post in posts.sorted(by: { ($0.receiver, $0.rule) < ($1.receiver, $1.rule) }) {
+      family.add(1, [.init("receiver", post.receiver), .init("rule", post.rule)])
+    }
+    return family
   }
 
   private static func apns(_ reading: Reading) -> [MetricFamily] {

@@ -68,6 +68,17 @@ import Testing
     #expect(await server.stop().map { $0.problem == nil } == [false])
   }
 
+  @Test func `replaced receivers sign the next posts`() async throws {
+    let server = try PostServer(secret: Self.secret)
+    let client = try Self.client(server.port, "200", secrets: Self.other)
+    _ = await Self.send([Self.post(1)], by: client)
+    let signer = try #require(WebhookSigner(secrets: Self.secret))
+    let url = "http://127.0.0.1:\(server.port)/200"
+    client.use([Self.variable: try #require(PostReceiver(url: url, signer: signer))])
+    _ = await Self.send([Self.post(2)], by: client)
+    #expect(await server.stop().map { $0.problem == nil } == [false, true])
+  }
+
   @Test(
     arguments: [
       ("204", 204, nil), ("400", 400, nil), ("429?retry-after=7", 429, .seconds(7)),
