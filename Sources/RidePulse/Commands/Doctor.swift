@@ -26,7 +26,7 @@ enum Doctor: Command {
 
   private static func diagnosis(_ environment: [String: String]) async -> Diagnosis {
     let rules = RuleState(environment)
-    let database = await DatabaseProbe(environment: environment).probes()
+    let database = await DatabaseProbe(environment: environment, apps: rules.apps).probes()
     let phones = database.phones.value ?? []
     let apns = await APNsProbe(environment: environment, lead: database.lead.value)
       .probes(isUsed: Set(phones.compactMap(\.environment)))
@@ -36,6 +36,7 @@ enum Doctor: Command {
         + RuleCheck.results(
           rules, bundleIDs: apns.bundleIDs, phones: database.phones, standard: standard)
         + WordCheck.results(database.words, rules.vocabulary)
+        + IdleRuleCheck.results(database.reports, rules.ruleSet)
         + AttributeCheck.results(database.attributes, rules.ruleSet?.attributes)
         + CardCheck.results(database.cardTypes, database.startTokens, rules.ruleSet))
   }

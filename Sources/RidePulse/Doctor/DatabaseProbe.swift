@@ -6,6 +6,8 @@ import RideCore
 /// Probes Postgres; writes nothing except one notification to itself.
 struct DatabaseProbe {
   let environment: [String: String]
+  /// The apps of the rules.
+  let apps: Set<App>
 
   /// The limit for one query to a server that has answered before.
   private static let patience: Duration = .seconds(5)
@@ -42,6 +44,8 @@ struct DatabaseProbe {
             probes.attributes = await ask { try await LiveAttributes.all(session) }
             probes.cardTypes = await ask { try await SentCardType.all(session) }
             probes.startTokens = await ask { try await StartTokenCount.all(session) }
+            let apps = apps
+            probes.reports = await ask { try await AppReports.all(of: apps, session) }
           }
         }
       }
@@ -151,4 +155,6 @@ struct DatabaseState: Sendable {
   /// The JSON types that cards were sent in the last day.
   var cardTypes: Probe<[SentCardType]> = .unasked
   var startTokens: Probe<[StartTokenCount]> = .unasked
+  /// What the phones of the rules' apps have ever reported.
+  var reports: Probe<[AppReports]> = .unasked
 }

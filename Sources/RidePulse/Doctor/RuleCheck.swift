@@ -16,6 +16,8 @@ struct RuleState: Sendable {
   var apps: Set<App> = []
   /// The receivers of posts that lack a variable.
   var lackingReceivers: [(rule: String, receiver: String, variable: String)] = []
+  /// Why the receivers of posts can't be used; no part of a secret.
+  var receiverProblem: String?
   /// The declared words; nil if the files can't be used.
   var vocabulary: RuleVocabulary?
   /// The rules; nil if the files can't be used.
@@ -24,6 +26,7 @@ struct RuleState: Sendable {
   /// Loads the rule directory that the environment names.
   init(_ environment: [String: String]) {
     path = RuleDirectoryChoice.path(nil, environment)
+    do { _ = try PostVariables(environment) } catch { receiverProblem = "\(error)" }
     switch RuleDirectory.load(path) {
     case .failure(let found):
       problems = found.problems.map(\.description)
@@ -57,6 +60,10 @@ enum RuleCheck {
     let names = [App](probes.apps).sorted { $0.rawValue < $1.rawValue }
     let lacking = names.filter { bundleIDs[$0] == nil }
     var results = [rules(probes)]
+    if let problem = probes.receiverProblem {
+      results.append(
+        .failure("receivers", problem, "correct the variable or its file: serve does not start"))
+    }
     results += probes.lackingReceivers.map { rule, receiver, variable in
       let value = variable.hasSuffix("_URL") ? "https://…" : "whsec_…"
       return .failure(

@@ -267,6 +267,16 @@ import Testing
         ),
       ]
 
+  @Test func `R60: a wrong receiver of posts fails, and its secret is not shown`() throws {
+    let variables = [
+      "RIDEPULSE_POST_SMS_URL": "https://example.com/", "RIDEPULSE_POST_SMS_SECRET": "geheim",
+    ]
+    let results = RuleCheck.results(
+      RuleState(variables), bundleIDs: [:], phones: .unasked, standard: .production)
+    try Self.expect(results, "receivers", .failure, "RIDEPULSE_POST_SMS_SECRET: expected whsec_")
+    #expect(!"\(results)".contains("geheim"))
+  }
+
   @Test(arguments: directories.indices)
   func `Rules and phones give these results`(index: Int) throws {
     let (probes, phones, name, standing, words) = Self.directories[index]
