@@ -17,6 +17,9 @@ package struct FileForm<Value: StoredValue> {
   /// A text, or an ID.
   package static var text: FileForm { plain("a text", expected: "a text or null") }
 
+  /// A text in place of which null is a mistake.
+  fileprivate static var requiredText: FileForm { plain("a text", expected: "a text") }
+
   /// A value whose mistakes are all called the same.
   package static func other(
     _ fault: StoredFault, where isValid: @escaping (Value) -> Bool = { _ in true }
@@ -59,9 +62,12 @@ extension FileForm<[String: JSONValue]> {
 
 extension FileForm<Timestamp> {
   /// ISO 8601.
-  package static var time: FileForm {
+  package static var time: FileForm { time(of: .text) }
+
+  /// ISO 8601, in a text of this form.
+  fileprivate static func time(of form: FileForm<String>) -> FileForm {
     FileForm { (stored) throws(StoredFault) in
-      let text = try FileForm<String>.text.read(stored)
+      let text = try form.read(stored)
       if let time = CivilTime.instant(iso: text) { return time }
       throw StoredFault(
         "\(text.quotedBrief) is not a time", expected: "one such as 2026-11-21T08:00:00Z")
@@ -78,7 +84,7 @@ extension FileForm<[String: Timestamp]> {
       var times: [String: Timestamp] = [:]
       for (key, value) in try FileForm<[String: JSONValue]>.object.read(stored) {
         do throws(StoredFault) {
-          times[key] = try FileForm<Timestamp>.time.read(value)
+          times[key] = try FileForm<Timestamp>.time(of: .requiredText).read(value)
         } catch {
           throw error.within(key)
         }

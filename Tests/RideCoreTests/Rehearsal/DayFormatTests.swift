@@ -68,7 +68,11 @@ import Testing
     ),
     (
       #"{"at":"2026-11-21T08:00:00Z","ride":{"id":"r","entered":{"requested":8}}}"#,
-      "2: ride.entered.requested: 8 is not a text; expected a text or null"
+      "2: ride.entered.requested: 8 is not a text; expected a text"
+    ),
+    (
+      #"{"at":"2026-11-21T08:00:00Z","ride":{"id":"r","entered":{"requested":null}}}"#,
+      "2: ride.entered.requested: null is not a text; expected a text"
     ),
     (
       #"{"at":"2026-11-21T08:00:00Z","answer":{"token":"0a","status":"x"}}"#,
