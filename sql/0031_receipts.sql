@@ -6,14 +6,14 @@ comment on column ridepulse.ledger.owner_id is
   'The person whom it was for; null if it was for none, for a raw push, and once the person is '
   'erased.';
 
--- The first receipt of an owner names that owner; all others are just an apns-id and a time.
+-- A receipt that an escalation awaited names its owner, one a day; all others are just an apns-id and a time.
 alter table ridepulse.receipts add column app text, add column owner_id text;
 
 create index receipts_of_owners on ridepulse.receipts (app, owner_id) where owner_id is not null;
 
 comment on column ridepulse.receipts.app is 'The app of owner_id.';
 comment on column ridepulse.receipts.owner_id is
-  'The owner of whom this is the first receipt that an escalation awaited; null for all others.';
+  'The owner of whom this is the first receipt of a day that an escalation awaited; null for all others.';
 
 -- Rights that were granted on the view and the function are granted again.
 select set_config('ridepulse.kept_rights', (

@@ -114,13 +114,15 @@ import Testing
         "select count(*) from ridepulse.ledger where reason_code = 'waiting_for_receipt'") == "1")
   }
 
-  @Test func `the first receipt of an owner is stored with the owner, once, and read by claims`()
-    async throws
-  {
+  @Test func `a receipt of each day is stored with its owner, and read by claims`() async throws {
     let owners = "select string_agg(app || ' ' || owner_id, ', ') from ridepulse.receipts"
     try await handle()
     try await handle()
-    for number in 1...2 {
+    for number in 1...3 {
+      if number == 3 {
+        try await session.script(
+          "update ridepulse.receipts set seen_at = seen_at - interval '25 hours'")
+      }
       try await session.script("select ridepulse.emit('offer', 'r')")
       try await handle()
       let push = try #require(
@@ -138,7 +140,7 @@ import Testing
         """)
       let views = try await handle()
       #expect(views.map(\.reporters) == [number == 1 ? [] : [PhoneOwner(.driver, "d")]])
-      #expect(try await session.value(owners) == "driver d")
+      #expect(try await session.value(owners) == (number < 3 ? "driver d" : "driver d, driver d"))
     }
     try await session.script("select ridepulse.forget('d')")
     #expect(try await session.value(owners) == nil)

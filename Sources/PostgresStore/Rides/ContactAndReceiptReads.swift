@@ -61,11 +61,12 @@ struct ReporterRead: Sendable {
   }
 }
 
-/// Names the owners of their first receipts, once for each owner.
-enum FirstReceiptStatements {
+/// Names the owners of receipts, one a day for each owner: the retention deletes receipts, and who goes
+/// on reporting must stay known.
+enum OwnersReceiptStatements {
   private struct Row: Sendable {
     let claim: RideClaim
-    let receipt: FirstReceipt
+    let receipt: OwnersReceipt
   }
 
   private static let receipts = RowParameters<Row>(
@@ -80,7 +81,7 @@ enum FirstReceiptStatements {
   /// Only for rides that are still held under their claim: of another one, the owner may have been
   /// erased meanwhile.
   private static let record = Statement(
-    name: "record_first_receipts",
+    name: "record_owners_receipts",
     sql: """
       with held as materialized (
         select a.ride_id from ridepulse.agenda a
@@ -94,6 +95,9 @@ enum FirstReceiptStatements {
       from \(receipts.table("m"))
       where r.apns_id = any (\(receipts.keys)) and r.apns_id = m.apns_id
         and m.ride_id in (select ride_id from held)
+        and not exists (
+          select from ridepulse.receipts o
+          where o.app = m.app and o.owner_id = m.owner_id and o.seen_at > r.seen_at - interval '1 day')
       """)
 
   /// Returns the calls of a batch of settlements: none, as a rule.
@@ -101,7 +105,7 @@ enum FirstReceiptStatements {
   /// They precede the settlement, which releases the rides.
   static func recording(_ batch: [ClaimedSettlement]) -> [Call] {
     let rows = batch.flatMap { claimed in
-      claimed.settlement.firstReceipts.map { Row(claim: claimed.claim, receipt: $0) }
+      claimed.settlement.ownersReceipts.map { Row(claim: claimed.claim, receipt: $0) }
     }
     return rows.isEmpty ? [] : [Call(record, receipts.arrays(rows))]
   }

@@ -94,7 +94,7 @@ extension PostgresRideStore {
   private func settleOnce(_ batch: [ClaimedSettlement]) async throws -> SettleResult {
     let before =
       PermitStatements.settling(batch) + RecordStatements.recording(batch)
-      + FirstReceiptStatements.recording(batch)
+      + OwnersReceiptStatements.recording(batch)
     let results: [QueryResult]
     do {
       results = try await send(settlements, settling(batch, after: before))
@@ -144,7 +144,7 @@ extension PostgresRideStore {
         claim: claim,
         settlement: .synthetic(ride: ride, now: now, isOver: isOver))
     }
-    let before = FirstReceiptStatements.recording(batch)
+    let before = OwnersReceiptStatements.recording(batch)
     let results = try await run(
       settlements,
       [

@@ -62,9 +62,7 @@ extension Decider {
     // Who has no phone has seen nothing.
     let mayReport = pushes.isEmpty || decision.view.reporters.contains(person)
     if let push = pushes.first(where: decision.view.seen.contains) {
-      if !mayReport {
-        decision.settlement.firstReceipts.append(FirstReceipt(push: push, owner: person))
-      }
+      decision.settlement.ownersReceipts.append(OwnersReceipt(push: push, owner: person))
       return close(entry, .accepted, LedgerReason(.seen, "seen in time"))
     }
     if context(entry.event) == nil { return close(entry, .suppressed, .rideNotFound) }

@@ -19,8 +19,8 @@ package struct Settlement: Hashable, Sendable {
   package var needs: [ChannelNeed] = []
   /// Events of the ride that rules emit; the next decision handles them.
   package var emits: [EmittedEvent] = []
-  /// Receipts that are the first of their owners.
-  package var firstReceipts: [FirstReceipt] = []
+  /// Receipts that escalations awaited.
+  package var ownersReceipts: [OwnersReceipt] = []
   /// The outcomes of permits.
   package var permits: [PermitOutcome] = []
   /// The memo for the next decision.
@@ -51,7 +51,7 @@ package struct Settlement: Hashable, Sendable {
 }
 
 /// A receipt by which it is known that an owner's phones report receipts.
-package struct FirstReceipt: Hashable, Sendable {
+package struct OwnersReceipt: Hashable, Sendable {
   package var push: PushID
   package var owner: PhoneOwner
 }
@@ -303,8 +303,8 @@ extension Settlement {
     settlement.isOver = isOver
     settlement.observations = [PhoneObservation(phone: 0, .good)]
     settlement.emits = [EmittedEvent(name: word, data: "{}", at: now)]
-    settlement.firstReceipts = [
-      FirstReceipt(push: PushID(of: word, ride.text), owner: PhoneOwner(.customer, OwnerID(word)))
+    settlement.ownersReceipts = [
+      OwnersReceipt(push: PushID(of: word, ride.text), owner: PhoneOwner(.customer, OwnerID(word)))
     ]
     return settlement
   }

@@ -18,7 +18,7 @@ struct TokenStates {
       case .activity, .channel: break
       }
     }
-    for receipt in settlement.firstReceipts { reporters.insert(receipt.owner) }
+    for receipt in settlement.ownersReceipts { reporters.insert(receipt.owner) }
     for observation in settlement.observations {
       var problem = phones[observation.phone] ?? PhoneProblem()
       switch observation.kind {
