@@ -109,7 +109,8 @@ extension Decider {
   /// Hands what the next decision needs to the memo.
   mutating func keepConditions() {
     let before = decision.view.memo
-    if conditions.isEmpty, blocked.isEmpty, before.part?.remembered == nil { return }
+    let isContinued = before.part?.remembered != nil || before.part?.blocked != nil
+    if conditions.isEmpty, blocked.isEmpty, !isContinued { return }
     let all = (before.part?.remembered ?? [:]).merging(remembered) { $1 }
     if decision.settlement.memo.part != nil {
       // Each part decides as the first one did: what is remembered counts after the last part.
