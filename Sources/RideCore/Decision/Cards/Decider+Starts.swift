@@ -115,6 +115,8 @@ extension Decider {
       return close(entry, .suppressed, LedgerReason(.cardThere, "the phone has a card already"))
     }
     if let reason = startCondition(rule, entry.event, of: token.ownerID) {
+      // Nothing has left: once the condition holds, the card is started.
+      decision.settlement.memo.starts[id] = nil
       if rule.rule.conditionScope == .event, rideEnd(rule) == nil {
         decision.settlement.memo.awaitedStarts[rule.name] = entry.event
         conditions[rule.name, default: ConditionMemo()].complaint = reason.text
