@@ -251,6 +251,8 @@ final class CheckingStore: RideStore {
     if var view = state.views[ride] {
       view.events = state.events[ride] ?? []
       view.memo = state.memos[ride] ?? Memo()
+      // All apps report receipts, as a replay without data about them assumes.
+      view.reporters = view.memo.escalationOwners
       return view
     }
     var row = Ride(id: ride, state: "driver_arrived")
