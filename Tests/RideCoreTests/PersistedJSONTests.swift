@@ -168,7 +168,8 @@ import TestSupport
   }
 
   @Test("The rest of a pass that was split") func openPart() throws {
-    try expectGolden(Self.part, "memo-part")
+    // The first firing that `if` blocked is that of all people.
+    try expectGolden(Self.part, "memo-part", unset: [".part.blocked..app", ".part.blocked..owner"])
   }
 
   @Test("The problems of a phone, which SQL writes with these keys") func phoneProblem() throws {
@@ -242,10 +243,13 @@ import TestSupport
 
   /// Expects that a value is stored as the golden file, and that the golden file is read as the
   /// value.
+  ///
+  /// - Parameter unset: Optional fields that one element of a list lacks and another one has.
   private func expectGolden<Value: StoredValue & Equatable>(
-    _ value: Value, _ name: String, sourceLocation: Testing.SourceLocation = #_sourceLocation
+    _ value: Value, _ name: String, unset: [String] = [],
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
   ) throws {
-    #expect(Self.unset(value) == [], sourceLocation: sourceLocation)
+    #expect(Self.unset(value) == unset, sourceLocation: sourceLocation)
     let file = Self.file(name)
     let json = try JSONText.normalized(Data(value.storedText.utf8))
     #expect(try Golden.difference(of: json, from: file) == nil, sourceLocation: sourceLocation)
