@@ -144,6 +144,7 @@ begin
     execute format('grant execute on function ridepulse.register_device'
       '(text, text, text, text, text, text, text, text, boolean, text) to %s', r.role);
   end loop;
-  execute format('drop function %s', former);
 end
 $$;
+
+drop function ridepulse.register_device(text, text, text, text, text, text);
