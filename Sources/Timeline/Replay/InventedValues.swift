@@ -52,7 +52,7 @@ struct InventedValues {
     var type: FieldType?
     /// The declared type of the attribute.
     var declared: AttributeType?
-    /// A value with which a condition holds.
+    /// A value with which a condition holds, of this rule or another one.
     var fitting: JSONValue?
     var presence: CELUse.Presence?
 
@@ -61,9 +61,15 @@ struct InventedValues {
       type != nil || filters.contains(where: \.isOfTime) || plausible != nil
     }
 
-    /// A value that its filters can show, if they cannot show each.
+    /// A value that its filters can show, if they cannot show each; one with which a condition holds,
+    /// if they can show that.
     var plausible: JSONValue? {
-      filters.lazy.compactMap { $0.plausible(unless: defaults) }.first
+      for filter in filters {
+        guard let value = filter.plausible(unless: defaults) else { continue }
+        if let fitting, filter.shows(fitting) { return fitting }
+        return value
+      }
+      return nil
     }
 
     /// What stands for a missing value.
@@ -91,7 +97,15 @@ struct InventedValues {
         uses.map(\.path).filter { path in !asked.contains { path.starts(with: $0) } })
     }
     let leftOut = absent.filter { path in !needed.contains { $0.starts(with: path) } }
-    return uses.flatMap(\.self).filter { use in !leftOut.contains { use.path.starts(with: $0) } }
+    let kept = uses.flatMap(\.self)
+      .filter { use in !leftOut.contains { use.path.starts(with: $0) } }
+    var fitting: [[String]: JSONValue] = [:]
+    for use in kept where fitting[use.path] == nil { fitting[use.path] = use.fitting }
+    return kept.map { use in
+      var use = use
+      if use.plausible != nil { use.fitting = fitting[use.path] }
+      return use
+    }
   }
 
   private func values(
@@ -239,6 +253,16 @@ extension Filter {
       forms.words.map { .string($0) }.first { !defaults.contains($0) }
     case .plural, .int: .integer(3)
     default: nil
+    }
+  }
+
+  /// Whether it can show a value with which a condition holds.
+  fileprivate func shows(_ value: JSONValue) -> Bool {
+    switch (self, value) {
+    case (.select, .string), (.currency, .integer), (.plural, .integer), (.int, .integer),
+      (.currency(_, inMinorUnits: false), .number):
+      true
+    default: false
     }
   }
 }
