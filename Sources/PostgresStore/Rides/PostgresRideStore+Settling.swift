@@ -151,7 +151,9 @@ extension PostgresRideStore {
         Call(LeaseStatements.begin),
         Call(SettleStatements.writeSettings),
         Call(LeaseStatements.openCheck, Self.parameters(batch.map(\.claim))),
-      ] + settling(batch, after: before) + [Call(LeaseStatements.immediate), Call(LeaseStatements.rollback)])
+      ] + settling(batch, after: before) + [
+        Call(LeaseStatements.immediate), Call(LeaseStatements.rollback),
+      ])
     if Self.keys(results[4 + before.count]).count != batch.count {
       throw StoreFailure(.refused, "a made-up ride was not settled")
     }
