@@ -94,7 +94,8 @@ final class RidePulseApp: NSObject, UIApplicationDelegate {
   /// The phone first: a start token counts only for the person who is signed in on its phone.
   private func registerAll() {
     guard let phone else { return }
-    register("/v1/devices", ["token": phone, "locale": Locale.preferredLanguages.first])
+    let (zone, language) = (TimeZone.current.identifier, Locale.preferredLanguages.first)
+    register("/v1/devices", ["token": phone, "time_zone": zone, "locale": language])
     registerStartToken()
     for id in cards.keys { registerCard(id) }
   }
@@ -133,8 +134,7 @@ final class RidePulseApp: NSObject, UIApplicationDelegate {
       var request = URLRequest(url: url)
       (request.httpMethod, request.httpBody) = (method, content)
       request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-      // After a minute it is lost. The next launch registers everything again, but repeats no
-      // DELETE: your backend withdraws the phone when the session ends.
+      // After a minute it is lost. The next launch registers all again; a DELETE is your backend's.
       for seconds in [0, 1, 2, 4, 8, 15, 30] {
         try? await Task.sleep(for: .seconds(seconds))
         request.setValue(authorization(), forHTTPHeaderField: "Authorization")

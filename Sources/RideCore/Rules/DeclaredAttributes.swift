@@ -47,6 +47,9 @@ package struct DeclaredAttributes: Hashable, Sendable {
     ((prefix.isEmpty ? [] : [prefix]) + keys).joined(separator: ".")
   }
 
+  /// All words that are declared.
+  package var words: Set<String> { AttributeType.object(types).words }
+
   /// Returns where attributes are not of their declared types, once for each attribute, by name.
   package func mismatches(in attributes: JSONValue) -> [(path: [String], type: AttributeType)] {
     types.sorted { $0.key < $1.key }.compactMap { key, type in
@@ -88,6 +91,15 @@ extension DeclaredAttributes {
 }
 
 extension AttributeType {
+  fileprivate var words: Set<String> {
+    switch self {
+    case .words(let words): Set(words)
+    case .object(let types): types.values.reduce(into: []) { $0.formUnion($1.words) }
+    case .list(let type): type.words
+    case .time, .number, .text, .flag: []
+    }
+  }
+
   /// The type of its values, each of which may be null; a time is a number or a text.
   fileprivate var celType: CELType {
     switch self {

@@ -5,6 +5,11 @@ package enum CurrencyCode: Hashable, Sendable {
   case code(String)
   case path(Placeholder)
 
+  /// Returns whether ISO 4217 has the code, in whatever case.
+  package static func isKnown(_ code: String) -> Bool {
+    FoundationFormats.currencies.contains(code.uppercased())
+  }
+
   /// Returns the amount of so many minor units: 1250 cents are 12.50 EUR, 1250 JPY are 1250 yen.
   static func amount(ofMinorUnits units: Decimal, _ code: String) -> Decimal {
     let digits = other[code] ?? 2

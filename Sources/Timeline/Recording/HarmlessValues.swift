@@ -6,7 +6,7 @@ package import RideCore
 /// replaced.
 ///
 /// Kept are booleans, times, whole numbers other than long ones, numbers with at most two decimals,
-/// and words that the rules compare with; member names that the rules use, or that look like names
+/// words that the rules compare with or declare, and codes of currencies; member names that the rules use, or that look like names
 /// of fields. IDs become pseudonyms, any other text a stand-in, and positions whole degrees.
 package struct HarmlessValues: Sendable {
   private let names: Pseudonyms
@@ -19,7 +19,8 @@ package struct HarmlessValues: Sendable {
   package init(_ names: Pseudonyms, keeping kept: Set<String>, rules: RuleSet) {
     self.names = names
     self.kept = kept
-    words = rules.comparedWords.union(rules.knownEvents).union(rules.apps.map(\.rawValue))
+    words = rules.comparedWords.union(rules.attributes?.words ?? []).union(rules.knownEvents)
+      .union(rules.apps.map(\.rawValue))
     fields = rules.namedFields.union(rules.comparedWords)
   }
 
@@ -102,7 +103,9 @@ package struct HarmlessValues: Sendable {
   }
 
   private func string(_ text: String, isCoordinate: Bool) -> JSONValue {
-    if text.isEmpty || words.contains(text) || CivilTime.instant(iso: text) != nil {
+    // A text of three letters is looked up, any other is not.
+    let isCurrency = text.utf8.count == 3 && CurrencyCode.isKnown(text)
+    if text.isEmpty || words.contains(text) || isCurrency || CivilTime.instant(iso: text) != nil {
       return .string(text)
     }
     // A typed field may take its digits as a number: an amount, not a coordinate.

@@ -43,9 +43,10 @@ import Testing
   private func values(keeping kept: Set<String> = []) throws -> HarmlessValues {
     var rule = Sample.rule()
     rule.condition = try Condition("ride.attributes.product == 'robotaxi' && has(event.data.n)")
-    return HarmlessValues(
-      names, keeping: kept,
-      rules: RuleSet(activeStates: ["driver_arrived"], finalStates: [], events: [], rules: [rule]))
+    var rules = RuleSet(
+      activeStates: ["driver_arrived"], finalStates: [], events: [], rules: [rule])
+    rules.attributes = DeclaredAttributes(["reason": .words(["traffic", "other"])])
+    return HarmlessValues(names, keeping: kept, rules: rules)
   }
 
   /// A member and what is left of it; nil for a stand-in.
@@ -56,6 +57,8 @@ import Testing
     ("eta_ms", .integer(1_795_248_300_000), .integer(1_795_248_300_000)),
     ("at", .string("2026-11-21T08:00:00+01:00"), .string("2026-11-21T08:00:00+01:00")),
     ("product", .string("robotaxi"), .string("robotaxi")),
+    ("currency", .string("jpy"), .string("jpy")),
+    ("reason", .string("traffic"), .string("traffic")),
     ("app", .string("customer"), .string("customer")),
     ("state", .string("driver_arrived"), .string("driver_arrived")),
     ("digits", .string("42"), .string("42")), ("empty", .string(""), .string("")),

@@ -46,7 +46,8 @@ begin
         ridepulse.emit(a ->> 'event', a ->> 'ride_id', coalesce(a -> 'data', '{}')));
     when 'devices' then
       perform ridepulse.register_device(a ->> 'app', a ->> 'owner_id', a ->> 'token',
-        a ->> 'environment', a ->> 'installation_id', a ->> 'locale');
+        a ->> 'environment', a ->> 'installation_id', a ->> 'locale',
+        a ->> 'platform', a ->> 'time_zone', (a ->> 'alerts')::boolean, a ->> 'app_version');
       answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
         'token_suffix', suffix);
     when 'live-activities' then
@@ -687,7 +688,7 @@ CREATE FUNCTION ridepulse.current_row_query(w ridepulse.watches) RETURNS text
               from unnest(ridepulse.key_columns(w)) name) k
 $_$;
 COMMENT ON FUNCTION ridepulse.current_row_query(w ridepulse.watches) IS 'Returns the query that reads the row that a table has now, as a format with the table''s name. Its parameters: the row as it was, its ctid and its tableoid. Empty if a row has no key.';
-CREATE FUNCTION ridepulse.deliveries_after(cursor text DEFAULT NULL::text, max integer DEFAULT 1000) RETURNS TABLE(next text, kind text, ride_id text, event text, rule text, app text, push_type text, status text, reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamp with time zone, finished_at timestamp with time zone, token_suffix text, seen_at timestamp with time zone, apns_unique_id text)
+CREATE FUNCTION ridepulse.deliveries_after(cursor text DEFAULT NULL::text, max integer DEFAULT 1000) RETURNS TABLE(next text, kind text, owner_id text, reason_code text, ride_id text, event text, rule text, app text, push_type text, status text, reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamp with time zone, finished_at timestamp with time zone, token_suffix text, seen_at timestamp with time zone, apns_unique_id text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -735,7 +736,7 @@ begin
   return query
     select place || '.' || l.settled_xid || '.' || l.apns_id,
       case when l.push_type in ('emit', 'escalation', 'post') then l.push_type else 'push' end,
-      l.ride_id, l.event, l.rule, l.app,
+      l.owner_id, l.reason_code, l.ride_id, l.event, l.rule, l.app,
       case when l.push_type not in ('emit', 'escalation', 'post') then l.push_type end,
       l.status, l.reason, l.attempts,
       case when l.attempts > 0 then l.apns_id end, l.collapse_id, l.created_at, l.finished_at,
@@ -895,6 +896,39 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.end_live_activity(app text, activity_id text) IS 'Records that a card is gone from its phone, because a person dismissed it or the app ended it: nothing is sent to it any more, no new card replaces it, and its ride becomes due. Returns whether the card was live. Errors: 22023 for an argument that is not what the function takes.';
+CREATE FUNCTION ridepulse.enter_state(ride_id text, state text, at timestamp with time zone, is_new boolean) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  -- Rules name states of at most 64 bytes. The row is limited, whatever a service has as states.
+  if octet_length(state) > 64 then
+    return;
+  end if;
+  insert into ridepulse.entered_states as s (ride_id, entered)
+  values (enter_state.ride_id, jsonb_build_object(enter_state.state,
+    (extract(epoch from enter_state.at) * 1000000)::bigint))
+  on conflict on constraint entered_states_pkey do update set
+    entered = case when is_new or pg_column_size(s.entered) > 16384 then excluded.entered
+      else s.entered || excluded.entered end;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.enter_state(ride_id text, state text, at timestamp with time zone, is_new boolean) IS 'Records when a ride entered a state. is_new: the ride was inserted, so that times of a former one with its ID do not count.';
+CREATE FUNCTION ridepulse.entered_states_removed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_relid <> 'ridepulse.rides'::regclass then
+    raise exception 'ridepulse.entered_states_removed serves ridepulse.rides alone, not %',
+      tg_relid::regclass using errcode = 'insufficient_privilege';
+  end if;
+  delete from ridepulse.entered_states s
+  where s.ride_id = old.id and not exists (select from ridepulse.rides r where r.id = old.id);
+  return null;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.entered_states_removed() IS 'Trigger function: deletes the times of a ride that is deleted at the end of the transaction. Errors: 42501 on any table other than ridepulse.rides.';
 CREATE TABLE ridepulse.events (
     id bigint NOT NULL,
     ride_id text NOT NULL,
@@ -1156,10 +1190,11 @@ declare
 begin
   delete from ridepulse.ledger l where l.ride_id = any (p.legacy);
   get diagnostics deleted = row_count;
-  -- Phones are looked for in every row, all else only in the rows of the person's rides.
+  -- Phones and the person are looked for in every row, all else only in the rows of the person's
+  -- rides.
   with found as materialized (
     select l.ride_id, l.apns_id, l.occurred_at from ridepulse.ledger l
-    where l.device_id = any (phones)
+    where l.device_id = any (phones) or l.owner_id = p.owner_id and l.app = any (p.apps)
     union
     select l.ride_id, l.apns_id, l.occurred_at from ridepulse.ledger l
     where l.ride_id = any (rides) and (
@@ -1170,6 +1205,7 @@ begin
   )
   update ridepulse.ledger l set
     device_id = null,
+    owner_id = case when l.owner_id <> p.owner_id or not l.app = any (p.apps) then l.owner_id end,
     token_suffix = null,
     collapse_id = case when not ridepulse.names_person(l.collapse_id, p) then l.collapse_id end,
     reason = case when l.status = 'pending' then 'the person was erased'
@@ -1258,7 +1294,8 @@ begin
   get diagnostics rows = row_count;
   counts := counts || jsonb_build_object('token_outcomes', rows);
   foreach name in array array['devices', 'live_activities', 'push_to_start_tokens', 'contacts',
-                              'installation_contacts', 'preferences', 'permits'] loop
+                              'installation_contacts', 'preferences', 'permits',
+                              'receipts'] loop
     execute format('delete from ridepulse.%I where app = any ($1) and owner_id = $2', name)
       using p.apps, p.owner_id;
     get diagnostics rows = row_count;
@@ -1273,7 +1310,7 @@ begin
   return counts;
 end
 $_$;
-COMMENT ON FUNCTION ridepulse.forget_tokens(p ridepulse.erasure) IS 'Deletes a person''s phones, cards, start tokens, contacts, preferences and permits, what APNs answered about them, and stored answers to API calls; returns counts by table.';
+COMMENT ON FUNCTION ridepulse.forget_tokens(p ridepulse.erasure) IS 'Deletes a person''s phones, cards, start tokens, contacts, preferences, permits and first receipt, what APNs answered about them, and stored answers to API calls; returns counts by table.';
 CREATE TABLE ridepulse.rides (
     id text NOT NULL,
     state text,
@@ -1324,53 +1361,6 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) IS 'Returns the row before an update as JSON if the update replaced or removed one of the ride''s people, otherwise null. Texts to a former driver are rendered from that row, and never from the new driver''s data. pickupAt is in microseconds since 1970; attributes is JSON as a text, {} if it has more than 64 KiB.';
-CREATE FUNCTION ridepulse.grant_permits(requests jsonb) RETURNS TABLE(ride_id text, refused uuid)
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-declare
-  request record;
-  used bigint;
-begin
-  -- The next holder of a lost ride asks for the same permits: nothing is granted twice.
-  return query
-    select r.ride_id, null::uuid
-    from jsonb_to_recordset(requests -> 'rides') as r (ride_id text, fence bigint, node uuid)
-    where not exists (
-      select from ridepulse.agenda a
-      where a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node);
-  perform ridepulse.lock_permits(requests -> 'permits');
-  for request in
-    select q.* from jsonb_to_recordset(requests -> 'permits') as q (
-      ride_id text, id uuid, app text, owner_id text, topic text, count bigint, per bigint,
-      valid_until bigint, "window" bigint, occurred_at bigint)
-    join jsonb_to_recordset(requests -> 'rides') as r (ride_id text, fence bigint, node uuid)
-      on r.ride_id = q.ride_id
-    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
-    order by q.occurred_at, q.id
-  loop
-    update ridepulse.permits p set counts_at = greatest(p.counts_at,
-      timestamptz 'epoch' + request.valid_until * interval '1 microsecond')
-    where p.id = request.id;
-    continue when found;
-    select count(*) into used from ridepulse.permits p
-    where p.app = request.app and p.owner_id = request.owner_id and p.topic = request.topic
-      and p.counts_at > clock_timestamp() - request.per * interval '1 microsecond';
-    if used >= request.count then
-      ride_id := request.ride_id;
-      refused := request.id;
-      return next;
-    else
-      insert into ridepulse.permits (id, app, owner_id, topic, counts_at, keep_until)
-      values (request.id, request.app, request.owner_id, request.topic,
-        timestamptz 'epoch' + request.valid_until * interval '1 microsecond',
-        timestamptz 'epoch'
-          + (request.valid_until + request."window") * interval '1 microsecond');
-    end if;
-  end loop;
-end
-$$;
-COMMENT ON FUNCTION ridepulse.grant_permits(requests jsonb) IS 'Grants permits to claimed rides before they send, the oldest firings first. requests: rides with their claims, and permits. Returns a row for each permit that is refused, and one without a permit for each ride that is no longer held under its claim.';
 CREATE FUNCTION ridepulse.has_moved(ride ridepulse.rides) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1581,16 +1571,16 @@ CREATE FUNCTION ridepulse.live_rides(relation regclass, active text[]) RETURNS T
   where ridepulse.belongs_to(w, r.id)
 $$;
 COMMENT ON FUNCTION ridepulse.live_rides(relation regclass, active text[]) IS 'Returns the live rides of an attached table. active: the active states. version: changes when the ride does. raw_id: the ID in the table; null if it can''t be one.';
-CREATE FUNCTION ridepulse.lock_permits(permits jsonb) RETURNS void
+CREATE FUNCTION ridepulse.lock_counted(permits jsonb) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     BEGIN ATOMIC
  SELECT pg_advisory_xact_lock(k.number) AS pg_advisory_xact_lock
-    FROM ( SELECT DISTINCT hashtextextended((jsonb_build_array('ridepulse permits', p.app, p.owner_id, p.topic))::text, (0)::bigint) AS number
-            FROM jsonb_to_recordset(lock_permits.permits) p(app text, owner_id text, topic text)
-           ORDER BY (hashtextextended((jsonb_build_array('ridepulse permits', p.app, p.owner_id, p.topic))::text, (0)::bigint))) k;
+    FROM ( SELECT DISTINCT hashtextextended((jsonb_build_array('ridepulse permits', p.app, p.owner_id, p.kind, p.name))::text, (0)::bigint) AS number
+            FROM jsonb_to_recordset(lock_counted.permits) p(app text, owner_id text, kind text, name text)
+           ORDER BY (hashtextextended((jsonb_build_array('ridepulse permits', p.app, p.owner_id, p.kind, p.name))::text, (0)::bigint))) k;
 END;
-COMMENT ON FUNCTION ridepulse.lock_permits(permits jsonb) IS 'Locks the owners and topics of permits until the end of the transaction.';
+COMMENT ON FUNCTION ridepulse.lock_counted(permits jsonb) IS 'Locks the owners and the topics or rules of permits until the end of the transaction.';
 CREATE FUNCTION ridepulse.lock_rides(relation regclass, ids text[]) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2042,16 +2032,25 @@ begin
       using errcode = 'invalid_parameter_value',
             hint = 'Insert the ride first, in the same transaction if you like.';
   elsif (select count(*) from (
-      select from ridepulse.participants p where p.ride_id = new.ride_id limit 1000) known) >= 1000
+      select from ridepulse.participants p where p.ride_id = new.ride_id
+        and (p.app, p.owner_id) is distinct from (new.app, new.owner_id) limit 1000) known) >= 1000
   then
     raise exception 'the ride has 1000 participants, the most that are allowed'
       using errcode = 'invalid_parameter_value',
             hint = 'Name those whom an event concerns in its data, or emit an event for each.';
   end if;
+  if jsonb_typeof(new.attributes) is distinct from 'object' then
+    raise exception 'ridepulse.participants needs a JSON object as attributes, got %',
+      coalesce(jsonb_typeof(new.attributes), 'NULL') using errcode = 'invalid_parameter_value';
+  elsif octet_length(new.attributes::text) > 8192 then
+    raise exception 'attributes of ridepulse.participants has % bytes',
+      octet_length(new.attributes::text) using errcode = 'invalid_parameter_value',
+      hint = 'At most 8192 bytes are allowed; a push has 4096.';
+  end if;
   return new;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.participant_checked() IS 'Trigger function: refuses a participant of an unknown ride or app, and the 1001st of a ride. Errors: 22023; 42501 on any table other than ridepulse.participants.';
+COMMENT ON FUNCTION ridepulse.participant_checked() IS 'Trigger function: refuses a participant of an unknown ride or app, the 1001st of a ride, and attributes that are no JSON object of at most 8 KiB. Errors: 22023; 42501 on any table other than ridepulse.participants.';
 CREATE FUNCTION ridepulse.participant_removed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2070,7 +2069,7 @@ begin
   return null;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.participant_removed() IS 'Trigger function: makes the ride of a removed participant who has a live card due. Errors: 42501 on any table other than ridepulse.participants.';
+COMMENT ON FUNCTION ridepulse.participant_removed() IS 'Trigger function: makes the ride of a removed or changed participant who has a live card due. Errors: 42501 on any table other than ridepulse.participants.';
 CREATE FUNCTION ridepulse.pin() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2173,9 +2172,21 @@ begin
       select from jsonb_to_recordset(ride -> 'participants') as n (app text, owner_id text)
       where n.app = p.app and n.owner_id = p.owner_id);
     -- Those who are there already would count twice in the trigger that limits them.
-    insert into ridepulse.participants (ride_id, app, owner_id)
-    select distinct ride ->> 'id', n.app, n.owner_id
-    from jsonb_to_recordset(ride -> 'participants') as n (app text, owner_id text)
+    with named as materialized (
+      select distinct on (n.app, n.owner_id) n.app, n.owner_id,
+        coalesce(n.attributes, '{}') as attributes
+      from rows from (jsonb_to_recordset(ride -> 'participants')
+        as (app text, owner_id text, attributes jsonb)) with ordinality
+        as n (app, owner_id, attributes, number)
+      order by n.app, n.owner_id, n.number
+    ), changed as (
+      update ridepulse.participants p set attributes = n.attributes
+      from named n
+      where p.ride_id = ride ->> 'id' and p.app = n.app and p.owner_id = n.owner_id
+        and p.attributes <> n.attributes
+    )
+    insert into ridepulse.participants (ride_id, app, owner_id, attributes)
+    select ride ->> 'id', n.app, n.owner_id, n.attributes from named n
     where not exists (
       select from ridepulse.participants p
       where p.ride_id = ride ->> 'id' and p.app = n.app and p.owner_id = n.owner_id);
@@ -2183,7 +2194,7 @@ begin
   return is_new;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.put_ride(ride jsonb) IS 'Inserts or replaces a ride, whose triggers emit its events; returns whether it is new. ride: the columns as members, and the ID; a missing one has its default. participants: a list of objects with app and owner_id, the ride''s further people from then on; if it is missing, they stay.';
+COMMENT ON FUNCTION ridepulse.put_ride(ride jsonb) IS 'Inserts or replaces a ride, whose triggers emit its events; returns whether it is new. ride: the columns as members, and the ID; a missing one has its default. participants: a list of objects with app, owner_id and attributes, the ride''s further people from then on; if it is missing, they stay.';
 CREATE FUNCTION ridepulse.raw_expiration(function_name text, expires interval, longest interval) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2423,7 +2434,7 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.record_watch_error(relation regclass, column_name text, problem text, row_id text, detail text) IS 'Records a problem in ridepulse.watch_errors, once for each transaction, and waits for no other transaction. row_id and detail are cut to 80 and 200 characters.';
-CREATE FUNCTION ridepulse.register_device(app text, owner_id text, token text, environment text DEFAULT NULL::text, installation_id text DEFAULT NULL::text, locale text DEFAULT NULL::text) RETURNS void
+CREATE FUNCTION ridepulse.register_device(app text, owner_id text, token text, environment text DEFAULT NULL::text, installation_id text DEFAULT NULL::text, locale text DEFAULT NULL::text, platform text DEFAULT 'ios'::text, time_zone text DEFAULT NULL::text, alerts boolean DEFAULT NULL::boolean, app_version text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2436,19 +2447,35 @@ begin
     ridepulse.check_token('register_device', token),
     ridepulse.check_environment('register_device', environment),
     ridepulse.check_text('register_device', 'installation_id', installation_id, false),
-    ridepulse.check_text('register_device', 'locale', locale, false);
+    ridepulse.check_text('register_device', 'locale', locale, false),
+    ridepulse.check_text('register_device', 'time_zone', time_zone, false),
+    ridepulse.check_text('register_device', 'app_version', app_version, false);
+  if platform <> 'ios' then
+    raise exception 'platform of ridepulse.register_device is %, which is not supported',
+      quote_literal(platform)
+      using errcode = 'invalid_parameter_value', hint = 'Send ios, or leave it out.';
+  end if;
   installation_id := nullif(installation_id, '');
   locale := nullif(locale, '');
+  time_zone := nullif(time_zone, '');
+  app_version := nullif(app_version, '');
   select * into old from ridepulse.devices d
   where d.app = register_device.app and d.token = lower(register_device.token) for update;
-  insert into ridepulse.devices as d (app, owner_id, token, environment, installation_id, locale)
+  insert into ridepulse.devices as d (app, owner_id, token, environment, installation_id, locale,
+                                      platform, time_zone, alerts, app_version)
   values (register_device.app, register_device.owner_id, lower(register_device.token),
-          register_device.environment, register_device.installation_id, register_device.locale)
+          register_device.environment, register_device.installation_id, register_device.locale,
+          coalesce(register_device.platform, 'ios'), register_device.time_zone,
+          register_device.alerts, register_device.app_version)
   on conflict on constraint devices_app_token_key do update set
     owner_id = excluded.owner_id,
     environment = coalesce(excluded.environment, d.environment),
     installation_id = coalesce(excluded.installation_id, d.installation_id),
     locale = coalesce(excluded.locale, d.locale),
+    platform = coalesce(register_device.platform, d.platform),
+    time_zone = coalesce(excluded.time_zone, d.time_zone),
+    alerts = coalesce(excluded.alerts, d.alerts),
+    app_version = coalesce(excluded.app_version, d.app_version),
     registered_at = excluded.registered_at,
     disabled_at = null,
     disabled_reason = null,
@@ -2480,7 +2507,7 @@ begin
     and d.token <> lower(register_device.token) and d.disabled_at is null;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.register_device(app text, owner_id text, token text, environment text, installation_id text, locale text) IS 'Registers a phone or enables it again, disables the older tokens of its installation, and withdraws the cards and start tokens that an earlier owner had on it. token: hexadecimal, in upper or lower case. environment, installation_id, locale: null keeps the stored value, and so does an empty text, except for environment. Errors: 22023 for an argument that is not what the function takes.';
+COMMENT ON FUNCTION ridepulse.register_device(app text, owner_id text, token text, environment text, installation_id text, locale text, platform text, time_zone text, alerts boolean, app_version text) IS 'Registers a phone or enables it again, disables the older tokens of its installation, and withdraws the cards and start tokens that an earlier owner had on it. token: hexadecimal, in upper or lower case. platform: ios. time_zone: the IANA name of the zone of the phone''s clock. alerts: whether the person allows alerts. environment, installation_id, locale, platform, time_zone, alerts, app_version: null keeps the stored value, and so does an empty text, except for environment and platform. Errors: 22023 for an argument that is not what the function takes.';
 CREATE FUNCTION ridepulse.register_live_activity(ride_id text, app text, owner_id text, token text, activity_id text, environment text DEFAULT NULL::text, frequent boolean DEFAULT false, installation_id text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2663,6 +2690,112 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.report_channel(channel bigint, is_awaited boolean) IS 'Reports the outcome of a create to its ride. channel: the ID in channels. is_awaited: as for ridepulse.attach_channel. Returns false if the channel or its ride is locked and the outcome is still to be reported, otherwise true.';
+CREATE FUNCTION ridepulse.report_permits(changes jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  held text[];
+  outcome record;
+begin
+  held := array(
+    select a.ride_id from jsonb_to_recordset(changes -> 'rides')
+      as r (ride_id text, fence bigint, node uuid)
+    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
+    order by a.ride_id for update of a skip locked);
+  -- The settlement that follows may find the lock of a skipped ride released. It would write what
+  -- was sent without its permit, so that one push too many could follow.
+  if exists (
+    select from jsonb_to_recordset(changes -> 'rides') as r (ride_id text, fence bigint, node uuid)
+    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
+    where a.ride_id <> all (held))
+  then
+    raise exception 'agenda rows of ridepulse.report_permits are locked'
+      using errcode = 'lock_not_available', hint = 'Repeat the settlement.';
+  end if;
+  perform ridepulse.lock_counted(changes -> 'permits');
+  for outcome in
+    select * from jsonb_to_recordset(changes -> 'permits') as o (
+      ride_id text, id uuid, app text, owner_id text, kind text, name text, sent boolean,
+      done boolean, "window" bigint)
+  loop
+    if outcome.sent and outcome.ride_id = any (held) then
+      insert into ridepulse.permits as p
+        (id, app, owner_id, kind, name, ride_id, is_sent, counts_at, keep_until)
+      values (outcome.id, outcome.app, outcome.owner_id, outcome.kind, outcome.name,
+        outcome.ride_id, true, clock_timestamp(),
+        clock_timestamp() + outcome."window" * interval '1 microsecond')
+      on conflict (id) do update set is_sent = true;
+    elsif outcome.sent then
+      -- Adds no row: the person may have been erased meanwhile.
+      update ridepulse.permits p set is_sent = true where p.id = outcome.id;
+    end if;
+    -- Of a ride that has passed to another node, that node may still be sending.
+    continue when not outcome.done or outcome.ride_id <> all (held);
+    update ridepulse.permits p set counts_at = clock_timestamp()
+    where p.id = outcome.id and p.is_sent;
+    delete from ridepulse.permits p where p.id = outcome.id and not p.is_sent;
+  end loop;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.report_permits(changes jsonb) IS 'Records the outcomes of permits; called in the transaction of a settlement, before it. changes: rides with their claims, and permits. Only of rides that are held under their claim, permits are released; what was sent counts anyway. Errors: 55P03 if another session has locked the agenda row of a ride that is held.';
+CREATE FUNCTION ridepulse.request_permits(requests jsonb) RETURNS TABLE(ride_id text, refused uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  request record;
+  since timestamptz;
+  used bigint;
+begin
+  -- The next holder of a lost ride asks for the same permits: nothing is granted twice.
+  return query
+    select r.ride_id, null::uuid
+    from jsonb_to_recordset(requests -> 'rides') as r (ride_id text, fence bigint, node uuid)
+    where not exists (
+      select from ridepulse.agenda a
+      where a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node);
+  perform ridepulse.lock_counted(requests -> 'permits');
+  for request in
+    select q.* from jsonb_to_recordset(requests -> 'permits') as q (
+      ride_id text, id uuid, app text, owner_id text, kind text, name text, count bigint,
+      per bigint, valid_until bigint, "window" bigint, occurred_at bigint)
+    join jsonb_to_recordset(requests -> 'rides') as r (ride_id text, fence bigint, node uuid)
+      on r.ride_id = q.ride_id
+    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
+    order by q.occurred_at, q.id
+  loop
+    update ridepulse.permits p set counts_at = greatest(p.counts_at,
+      timestamptz 'epoch' + request.valid_until * interval '1 microsecond')
+    where p.id = request.id;
+    continue when found;
+    -- Without per, what is counted is what the ride had.
+    if request.per is null then
+      select count(*) into used from ridepulse.permits p
+      where p.ride_id = request.ride_id and p.app = request.app
+        and p.owner_id = request.owner_id and p.kind = request.kind and p.name = request.name;
+    else
+      since := clock_timestamp() - request.per * interval '1 microsecond';
+      select count(*) into used from ridepulse.permits p
+      where p.app = request.app and p.owner_id = request.owner_id and p.kind = request.kind
+        and p.name = request.name and p.counts_at > since;
+    end if;
+    if used >= request.count then
+      ride_id := request.ride_id;
+      refused := request.id;
+      return next;
+    else
+      insert into ridepulse.permits
+        (id, app, owner_id, kind, name, ride_id, counts_at, keep_until)
+      values (request.id, request.app, request.owner_id, request.kind, request.name,
+        request.ride_id, timestamptz 'epoch' + request.valid_until * interval '1 microsecond',
+        timestamptz 'epoch'
+          + (request.valid_until + request."window") * interval '1 microsecond');
+    end if;
+  end loop;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.request_permits(requests jsonb) IS 'Grants permits to claimed rides before they send, the oldest firings first. requests: rides with their claims, and permits; per is null for what is counted within the ride. Returns a row for each permit that is refused, and one without a permit for each ride that is no longer held under its claim.';
 CREATE FUNCTION ridepulse.require_owner("table" regclass) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2718,6 +2851,7 @@ CREATE FUNCTION ridepulse.ride_changed() RETURNS trigger
 declare
   event text;
   former jsonb;
+  emitted_at timestamptz;
 begin
   -- Must precede any use of the row, whose types would belong to the owner of the other table.
   if tg_relid <> 'ridepulse.rides'::regclass then
@@ -2742,7 +2876,11 @@ begin
     former := ridepulse.former_row(old, new);
   end if;
   insert into ridepulse.events (ride_id, event, data, customer_id, driver_id, former)
-  values (new.id, event, '{}', new.customer_id, new.driver_id, former);
+  values (new.id, event, '{}', new.customer_id, new.driver_id, former)
+  returning created_at into emitted_at;
+  if event = new.state and (tg_op = 'INSERT' or new.state is distinct from old.state) then
+    perform ridepulse.enter_state(new.id, event, emitted_at, tg_op = 'INSERT');
+  end if;
   return null;
 end
 $$;
@@ -3164,54 +3302,6 @@ begin
 end
 $_$;
 COMMENT ON FUNCTION ridepulse.set_preference(app text, owner_id text, topic text, allowed boolean) IS 'Turns a topic on or off for a person; returns whether that changed anything. Rides with a live card of the person become due: a card whose topic is off ends at once. Errors: 22023 for an argument that is not what the function takes.';
-CREATE FUNCTION ridepulse.settle_permits(changes jsonb) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-declare
-  held text[];
-  outcome record;
-begin
-  held := array(
-    select a.ride_id from jsonb_to_recordset(changes -> 'rides')
-      as r (ride_id text, fence bigint, node uuid)
-    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
-    order by a.ride_id for update of a skip locked);
-  -- The settlement that follows may find the lock of a skipped ride released. It would write what
-  -- was sent without its permit, so that one push too many could follow.
-  if exists (
-    select from jsonb_to_recordset(changes -> 'rides') as r (ride_id text, fence bigint, node uuid)
-    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
-    where a.ride_id <> all (held))
-  then
-    raise exception 'agenda rows of ridepulse.settle_permits are locked'
-      using errcode = 'lock_not_available', hint = 'Repeat the settlement.';
-  end if;
-  perform ridepulse.lock_permits(changes -> 'permits');
-  for outcome in
-    select * from jsonb_to_recordset(changes -> 'permits') as o (
-      ride_id text, id uuid, app text, owner_id text, topic text, sent boolean, done boolean,
-      "window" bigint)
-  loop
-    if outcome.sent and outcome.ride_id = any (held) then
-      insert into ridepulse.permits as p
-        (id, app, owner_id, topic, is_sent, counts_at, keep_until)
-      values (outcome.id, outcome.app, outcome.owner_id, outcome.topic, true,
-        clock_timestamp(), clock_timestamp() + outcome."window" * interval '1 microsecond')
-      on conflict (id) do update set is_sent = true;
-    elsif outcome.sent then
-      -- Adds no row: the person may have been erased meanwhile.
-      update ridepulse.permits p set is_sent = true where p.id = outcome.id;
-    end if;
-    -- Of a ride that has passed to another node, that node may still be sending.
-    continue when not outcome.done or outcome.ride_id <> all (held);
-    update ridepulse.permits p set counts_at = clock_timestamp()
-    where p.id = outcome.id and p.is_sent;
-    delete from ridepulse.permits p where p.id = outcome.id and not p.is_sent;
-  end loop;
-end
-$$;
-COMMENT ON FUNCTION ridepulse.settle_permits(changes jsonb) IS 'Records the outcomes of permits; called in the transaction of a settlement, before it. changes: rides with their claims, and permits. Only of rides that are held under their claim, permits are released; what was sent counts anyway. Errors: 55P03 if another session has locked the agenda row of a ride that is held.';
 CREATE FUNCTION ridepulse.sign_out(owner_id text, app text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3316,6 +3406,9 @@ begin
       select ride.id, ride.state, '{}', ride.customer_id, ride.driver_id
       from ridepulse.rides r where r.id = ride.id and r.state = ride.state and ride.state <> ''
         and ridepulse.is_unannounced(ride);
+      if found then
+        perform ridepulse.enter_state(ride.id, ride.state, clock_timestamp(), false);
+      end if;
     end if;
     if is_there or ((operation = 'INSERT' or former_id = ride.id) and ridepulse.restore_ride(ride.id)) then
       perform set_config('ridepulse.silent', 'on', true)
@@ -3942,6 +4035,10 @@ CREATE TABLE ridepulse.devices (
     quiet_until timestamp with time zone,
     quarantined_at timestamp with time zone,
     reported_disabled_at timestamp with time zone,
+    platform text DEFAULT 'ios'::text NOT NULL,
+    time_zone text,
+    alerts boolean,
+    app_version text,
     CONSTRAINT devices_app_check CHECK ((app <> ''::text)),
     CONSTRAINT devices_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
     CONSTRAINT devices_owner_id_check CHECK ((owner_id <> ''::text)),
@@ -3964,6 +4061,10 @@ COMMENT ON COLUMN ridepulse.devices.is_probed IS 'Whether a push has tried the o
 COMMENT ON COLUMN ridepulse.devices.quiet_until IS 'End of the pause that APNs requested with status 429.';
 COMMENT ON COLUMN ridepulse.devices.quarantined_at IS 'When the quarantine began; null if the phone is not in quarantine.';
 COMMENT ON COLUMN ridepulse.devices.reported_disabled_at IS 'The disabled_at that the legacy feedback port has reported; null if it has reported none.';
+COMMENT ON COLUMN ridepulse.devices.platform IS 'The phone''s system: ios.';
+COMMENT ON COLUMN ridepulse.devices.time_zone IS 'The IANA name of the zone of the phone''s clock, as the app sent it; null if it sent none. A name that the tz database of the service lacks counts as none.';
+COMMENT ON COLUMN ridepulse.devices.alerts IS 'Whether the person allows alerts of the app; null if the app has not stated it.';
+COMMENT ON COLUMN ridepulse.devices.app_version IS 'The version of the app; null if the app has not stated it.';
 CREATE VIEW ridepulse.current_devices AS
  SELECT d.id,
     d.app,
@@ -4012,7 +4113,11 @@ CREATE VIEW ridepulse.current_devices AS
             ELSE NULL::uuid
         END AS probe,
     (d.is_probed OR o.is_probed) AS is_probed,
-    GREATEST(d.quiet_until, o.quiet_until) AS quiet_until
+    GREATEST(d.quiet_until, o.quiet_until) AS quiet_until,
+    d.platform,
+    d.time_zone,
+    d.alerts,
+    d.app_version
    FROM (ridepulse.devices d
      CROSS JOIN LATERAL ( SELECT count(*) AS count,
             COALESCE(bool_or((f.gone_since >= d.registered_at)), false) AS is_gone,
@@ -4145,6 +4250,7 @@ CREATE TABLE ridepulse.ledger (
     settled_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     decided_by integer,
     apns_unique_id text,
+    owner_id text,
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
@@ -4173,20 +4279,27 @@ COMMENT ON COLUMN ridepulse.ledger.reason_code IS 'The reason as a code: APNs'' 
 COMMENT ON COLUMN ridepulse.ledger.settled_xid IS 'The transaction that wrote the status: the order of ridepulse.deliveries_after.';
 COMMENT ON COLUMN ridepulse.ledger.decided_by IS 'The rules and the program version that decided the status, an ID in revisions; null if a program that does not record it has.';
 COMMENT ON COLUMN ridepulse.ledger.apns_unique_id IS 'apns-unique-id of the last answer, which APNs sends in its sandbox and for broadcasts; null without one.';
+COMMENT ON COLUMN ridepulse.ledger.owner_id IS 'The person whom it was for; null if it was for none, for a raw push, and once the person is erased.';
 CREATE TABLE ridepulse.receipts (
     apns_id uuid NOT NULL,
-    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    app text,
+    owner_id text
 )
 WITH (fillfactor='95', autovacuum_vacuum_scale_factor='0.05');
 COMMENT ON TABLE ridepulse.receipts IS 'Pushes that apps have reported as seen. Kept as long as ledger rows.';
 COMMENT ON COLUMN ridepulse.receipts.apns_id IS 'apns-id of the push.';
 COMMENT ON COLUMN ridepulse.receipts.seen_at IS 'When the first report came.';
+COMMENT ON COLUMN ridepulse.receipts.app IS 'The app of owner_id.';
+COMMENT ON COLUMN ridepulse.receipts.owner_id IS 'The owner of whom this is the first receipt of a day that an escalation awaited; null for all others.';
 CREATE VIEW ridepulse.deliveries AS
  SELECT
         CASE
             WHEN (l.push_type = ANY (ARRAY['emit'::text, 'escalation'::text, 'post'::text])) THEN l.push_type
             ELSE 'push'::text
         END AS kind,
+    l.owner_id,
+    l.reason_code,
     l.ride_id,
     l.event,
     l.rule,
@@ -4211,7 +4324,7 @@ CREATE VIEW ridepulse.deliveries AS
           WHERE (r.apns_id = l.apns_id)) AS seen_at,
     l.apns_unique_id
    FROM ridepulse.ledger l;
-COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, of posts to receivers, and of events that rules emit, for people and backends. kind is push, post, emit or escalation; push_type is null unless it is push. apns_id is null if nothing was sent; of a post it is the webhook-id. seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
+COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, of posts to receivers, and of events that rules emit, for people and backends. kind is push, post, emit or escalation; push_type is null unless it is push. owner_id is null if it was for no person, and for a raw push. apns_id is null if nothing was sent; of a post it is the webhook-id. seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
 ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.devices_id_seq
     START WITH 1
@@ -4220,6 +4333,14 @@ ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE ridepulse.entered_states (
+    ride_id text NOT NULL,
+    entered jsonb NOT NULL
+)
+WITH (fillfactor='70');
+COMMENT ON TABLE ridepulse.entered_states IS 'When each ride last entered each of its states; rules read it as ride.entered. A ride that was attached or backfilled in a state has no time of it. Rows go with their ride.';
+COMMENT ON COLUMN ridepulse.entered_states.ride_id IS 'The ride.';
+COMMENT ON COLUMN ridepulse.entered_states.entered IS 'By state, the time of its event in microseconds since 1970.';
 ALTER TABLE ridepulse.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.events_id_seq
     START WITH 1
@@ -4285,6 +4406,7 @@ CREATE TABLE ridepulse.ledger_default (
     settled_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     decided_by integer,
     apns_unique_id text,
+    owner_id text,
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
@@ -4377,29 +4499,36 @@ COMMENT ON VIEW ridepulse.parked IS 'Rides that no node claims until ridepulse.u
 CREATE TABLE ridepulse.participants (
     ride_id text NOT NULL,
     app text NOT NULL,
-    owner_id text NOT NULL
+    owner_id text NOT NULL,
+    attributes jsonb DEFAULT '{}'::jsonb NOT NULL
 );
 COMMENT ON TABLE ridepulse.participants IS 'Further people of rides, written by the service''s backend: they receive what the ride''s own customer, driver and so on receive. They go with their ride.';
 COMMENT ON COLUMN ridepulse.participants.ride_id IS 'The ride, which must exist.';
 COMMENT ON COLUMN ridepulse.participants.app IS 'The app whose phones receive the pushes.';
 COMMENT ON COLUMN ridepulse.participants.owner_id IS 'The owner of these phones, 1 to 512 bytes.';
+COMMENT ON COLUMN ridepulse.participants.attributes IS 'What concerns this person alone, a JSON object of at most 8 KiB; rules and texts read it as me.';
 CREATE TABLE ridepulse.permits (
     id uuid NOT NULL,
     app text NOT NULL,
     owner_id text NOT NULL,
-    topic text NOT NULL,
+    name text NOT NULL,
     is_sent boolean DEFAULT false NOT NULL,
     counts_at timestamp with time zone NOT NULL,
-    keep_until timestamp with time zone NOT NULL
+    keep_until timestamp with time zone NOT NULL,
+    kind text NOT NULL,
+    ride_id text NOT NULL,
+    CONSTRAINT permits_kind_check CHECK ((kind = ANY (ARRAY['topic'::text, 'rule'::text])))
 );
 COMMENT ON TABLE ridepulse.permits IS 'Pushes that at-most counts: one row for each event or slot, rule and owner.';
 COMMENT ON COLUMN ridepulse.permits.id IS 'The same on every node and in every attempt.';
 COMMENT ON COLUMN ridepulse.permits.app IS 'The app of the phones.';
 COMMENT ON COLUMN ridepulse.permits.owner_id IS 'The owner of the phones.';
-COMMENT ON COLUMN ridepulse.permits.topic IS 'The topic of the rule.';
+COMMENT ON COLUMN ridepulse.permits.name IS 'The name of the topic, or of the rule.';
 COMMENT ON COLUMN ridepulse.permits.is_sent IS 'Whether it was sent to a phone, or may have been.';
 COMMENT ON COLUMN ridepulse.permits.counts_at IS 'When it was sent; until that is known, the end of its validity.';
 COMMENT ON COLUMN ridepulse.permits.keep_until IS 'When no rule counts it any more.';
+COMMENT ON COLUMN ridepulse.permits.kind IS 'What is counted: topic, or rule.';
+COMMENT ON COLUMN ridepulse.permits.ride_id IS 'The ride that it is about, for what is counted within a ride; empty if an older version wrote it.';
 CREATE TABLE ridepulse.pin (
     is_only boolean DEFAULT true NOT NULL,
     system_identifier bigint NOT NULL,
@@ -4854,6 +4983,8 @@ ALTER TABLE ONLY ridepulse.devices
     ADD CONSTRAINT devices_app_token_key UNIQUE (app, token);
 ALTER TABLE ONLY ridepulse.devices
     ADD CONSTRAINT devices_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.entered_states
+    ADD CONSTRAINT entered_states_pkey PRIMARY KEY (ride_id);
 ALTER TABLE ONLY ridepulse.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY ridepulse.idempotency_keys
@@ -4956,11 +5087,13 @@ CREATE INDEX live_activities_by_ride ON ridepulse.live_activities USING btree (r
 CREATE INDEX live_activities_by_suffix ON ridepulse.live_activities USING btree ("right"(token, 6) text_pattern_ops);
 CREATE INDEX participants_by_owner ON ridepulse.participants USING btree (owner_id, app);
 CREATE INDEX permits_by_age ON ridepulse.permits USING btree (keep_until);
-CREATE INDEX permits_by_owner ON ridepulse.permits USING btree (app, owner_id, topic, counts_at);
+CREATE INDEX permits_by_counted ON ridepulse.permits USING btree (app, owner_id, kind, name, counts_at);
+CREATE INDEX permits_by_ride ON ridepulse.permits USING btree (ride_id);
 CREATE INDEX push_to_start_tokens_by_installation ON ridepulse.push_to_start_tokens USING btree (app, installation_id) WHERE ((installation_id IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX push_to_start_tokens_by_owner ON ridepulse.push_to_start_tokens USING btree (app, owner_id) WHERE (disabled_at IS NULL);
 CREATE INDEX push_to_start_tokens_by_suffix ON ridepulse.push_to_start_tokens USING btree ("right"(token, 6) text_pattern_ops);
 CREATE INDEX push_to_start_tokens_disabled_by_owner ON ridepulse.push_to_start_tokens USING btree (app, owner_id) WHERE (disabled_at IS NOT NULL);
+CREATE INDEX receipts_of_owners ON ridepulse.receipts USING btree (app, owner_id) WHERE (owner_id IS NOT NULL);
 CREATE INDEX recorded_by_time ON ONLY ridepulse.recorded USING btree (from_at, fence);
 CREATE INDEX recorded_default_from_at_fence_idx ON ridepulse.recorded_default USING btree (from_at, fence);
 CREATE INDEX rides_by_customer ON ridepulse.rides USING btree (customer_id) WHERE (customer_id IS NOT NULL);
@@ -4974,10 +5107,12 @@ ALTER INDEX ridepulse.ledger_pkey ATTACH PARTITION ridepulse.ledger_default_pkey
 ALTER INDEX ridepulse.ledger_verdicts ATTACH PARTITION ridepulse.ledger_default_settled_xid_idx;
 ALTER INDEX ridepulse.recorded_by_time ATTACH PARTITION ridepulse.recorded_default_from_at_fence_idx;
 CREATE TRIGGER added AFTER INSERT ON ridepulse.rides FOR EACH ROW EXECUTE FUNCTION ridepulse.ride_changed();
+CREATE TRIGGER changed AFTER UPDATE ON ridepulse.participants FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION ridepulse.participant_removed();
 CREATE TRIGGER changed AFTER UPDATE ON ridepulse.rides FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (current_setting('ridepulse.silent'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION ridepulse.ride_changed();
 CREATE TRIGGER checked BEFORE INSERT OR UPDATE ON ridepulse.participants FOR EACH ROW EXECUTE FUNCTION ridepulse.participant_checked();
+CREATE CONSTRAINT TRIGGER entered_states_removed AFTER DELETE ON ridepulse.rides DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ridepulse.entered_states_removed();
 CREATE TRIGGER keep_channel_ids BEFORE UPDATE OF attributes ON ridepulse.rides FOR EACH ROW WHEN (((old.attributes IS DISTINCT FROM new.attributes) AND (jsonb_typeof(old.attributes) = 'object'::text) AND (jsonb_typeof(new.attributes) = 'object'::text) AND ((old.attributes)::text ~~ '%\_channel\_id"%'::text))) EXECUTE FUNCTION ridepulse.keep_channel_ids();
-CREATE TRIGGER removed AFTER DELETE OR UPDATE ON ridepulse.participants FOR EACH ROW EXECUTE FUNCTION ridepulse.participant_removed();
+CREATE TRIGGER left_ride AFTER DELETE ON ridepulse.participants FOR EACH ROW EXECUTE FUNCTION ridepulse.participant_removed();
 CREATE TRIGGER removed AFTER DELETE ON ridepulse.rides REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION ridepulse.rides_removed();
 CREATE TRIGGER stamped BEFORE UPDATE ON ridepulse.rides FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (NOT (old.updated_at IS DISTINCT FROM new.updated_at)))) EXECUTE FUNCTION ridepulse.ride_stamped();
 CREATE CONSTRAINT TRIGGER wake AFTER INSERT ON ridepulse.events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((current_setting('ridepulse.transaction'::text, true) IS DISTINCT FROM (pg_current_xact_id())::text) AND (set_config('ridepulse.transaction'::text, (pg_current_xact_id())::text, true) IS NOT NULL))) EXECUTE FUNCTION ridepulse.wake();
