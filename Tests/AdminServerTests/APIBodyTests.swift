@@ -266,7 +266,7 @@ import Testing
           }
         })
       _ = try call.arguments(good, apps: [.customer])
-      for (name, value) in good where !["app", "topic", "apns_id"].contains(name) {
+      for (name, value) in good where !["app", "topic", "apns_id", "platform"].contains(name) {
         guard case .string(let text) = value else { continue }
         let long = good.merging([name: .string(text + "a1")]) { $1 }
         let error = #expect(throws: APIError.self) {
