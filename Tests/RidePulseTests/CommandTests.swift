@@ -121,7 +121,7 @@ import TestSupport
     #expect(result.output.contains("/a.yaml:2:5: unknown key \"nam\""))
     let good = try Command.ridepulse(["check", Stage.rules])
     #expect(good.status == 0)
-    #expect(good.output.hasSuffix("49 rules in 3 files, no problems\n"))
+    #expect(good.output.hasSuffix("50 rules in 3 files, no problems\n"))
     let widget = try Command.ridepulse(
       ["check", Stage.rules], ["APNS_CUSTOMER_WIDGET_BUNDLE_ID": "com.example.rider.widget"])
     #expect(
