@@ -19,7 +19,8 @@ extension TemplateContext {
         let value = try value(of: placeholder, in: formats)
         // Inside a text, null would read as a word.
         if value == .null { throw .missing(placeholder.path) }
-        if let direction {
+        // The words of `select` and `plural` are the text's own, in its language and direction.
+        if let direction, !placeholder.choosesWords {
           direction.append(value.text, to: &text)
         } else {
           text += value.text

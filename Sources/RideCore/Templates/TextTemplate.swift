@@ -181,6 +181,16 @@ package struct Placeholder: Hashable, Sendable {
     default: return nil
     }
   }
+
+  /// Whether its text is one of the words that `select` or `plural` has in the rule file.
+  var choosesWords: Bool {
+    filters.contains { filter in
+      switch filter {
+      case .select, .plural: true
+      default: false
+      }
+    }
+  }
 }
 
 /// One filter after a `|` in a placeholder.

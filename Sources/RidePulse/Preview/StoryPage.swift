@@ -119,7 +119,7 @@ struct StoryPage {
     let level = shown.level == "time-sensitive" ? "<span class=\"level\">Time sensitive</span>" : ""
     let texts = [("title", shown.title), ("subtitle", shown.subtitle), ("body", shown.body)]
       .compactMap { name, text in
-        text.map { "<p class=\"\(name)\" dir=\"auto\">\(HTML.text($0))</p>" }
+        text.map { "<p class=\"\(name)\">\(HTML.text($0))</p>" }
       }
     return """
       <div class="notification\(shown.level == "passive" ? " passive" : "")">
@@ -141,7 +141,7 @@ struct StoryPage {
     default: state = "card"
     }
     let fields = shown.fields.map {
-      "<dt>\(HTML.text($0.name))</dt><dd dir=\"auto\">\(HTML.text($0.value))</dd>"
+      "<dt>\(HTML.text($0.name))</dt><dd>\(HTML.text($0.value))</dd>"
     }.joined()
     return """
       <div class="card\(shown.cardEvent == .end ? " ended" : "")">

@@ -39,7 +39,9 @@ enum StoryStyle {
       .driver { background: #1f7a4d; }
       .notification p { margin: 0; overflow-wrap: anywhere; }
       .notification .title, .notification .subtitle { font-weight: 600; }
-      /* dir="auto" of a text decides the order of its words; where it begins follows the phone. */
+      /* The first letter that is not isolated decides the order of a text's words, which dir="auto" does
+        not heed; where it begins follows the phone. */
+      .notification p, .card dd { unicode-bidi: plaintext; }
       [dir="rtl"] .notification p { text-align: right; }
       [dir="ltr"] .notification p { text-align: left; }
       .level { font-size: .72rem; letter-spacing: .03em; text-transform: uppercase;

@@ -35,6 +35,11 @@ import TestSupport
       // Without a locale, the first letter decides.
       ("default", "At {{ride.attributes.x}}", "7341 XYZ 2", "At 7341 XYZ 2"),
       ("default", "5 في {{ride.attributes.x}}", "Gate B", "5 في \u{2068}Gate B\u{2069}"),
+      // Words that the text itself has are no value.
+      (
+        "ar", "{{ride.attributes.x}}{{ride.attributes.x | select: 'a=: نعم|other=: لا'}}", "a",
+        "\u{2068}a\u{2069}: نعم"
+      ),
       // A control in a value would reverse what follows.
       ("en", "At {{ride.attributes.x}}!", "a\u{202E}b", "At \u{2068}ab\u{2069}!"),
       ("ar", "{{ride.attributes.x}}", "\u{2068}a", "\u{2068}a\u{2069}"),
