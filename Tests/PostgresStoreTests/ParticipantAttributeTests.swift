@@ -22,22 +22,6 @@ import TestSupport
       """)
   }
 
-  private func rows(_ sql: String) async throws -> [String] {
-    let result = try await session.run([direct(sql)])[0]
-    return (0..<result.rowCount).map { row in
-      (0..<result.columnCount).map { result.string(row, $0) ?? "-" }.joined(separator: " ")
-    }
-  }
-
-  private func refusal(_ sql: String) async throws -> String? {
-    do throws(PostgresError) {
-      _ = try await session.run([direct(sql)])
-      return nil
-    } catch {
-      return error.server.map { "\($0.sqlState) \($0.message)" }
-    }
-  }
-
   private func add(_ people: String) async throws {
     try await session.script("insert into ridepulse.participants values \(people)")
   }
@@ -65,12 +49,12 @@ import TestSupport
   {
     let row = "'r1', 'customer', 'c2', \(value)"
     #expect(
-      try await self.refusal("insert into ridepulse.participants values (\(row))") == refusal)
+      try await session.refusal("insert into ridepulse.participants values (\(row))") == refusal)
     try await add("('r1', 'customer', 'c2', '{\"pin\": 7}')")
     let change = "update ridepulse.participants set attributes = \(value)"
-    #expect(try await self.refusal(change) == refusal)
+    #expect(try await session.refusal(change) == refusal)
     #expect(
-      try await rows("select attributes from ridepulse.participants") == ["{\"pin\": 7}"])
+      try await session.rows("select attributes from ridepulse.participants") == ["{\"pin\": 7}"])
   }
 
   @Test func `the attributes of the last of 1000 participants can be changed`() async throws {
@@ -83,7 +67,7 @@ import TestSupport
       on conflict (ride_id, app, owner_id) do update set attributes = excluded.attributes
       """)
     #expect(
-      try await rows(
+      try await session.rows(
         "select owner_id from ridepulse.participants where attributes <> '{}' order by 1")
         == ["p7", "p8"])
   }
@@ -96,9 +80,10 @@ import TestSupport
       delete from ridepulse.events;
       update ridepulse.participants set attributes = '{}'
       """)
-    #expect(try await rows("select event from ridepulse.events") == [])
+    #expect(try await session.rows("select event from ridepulse.events") == [])
     try await session.script("update ridepulse.participants set attributes = '{\"eta\": 5}'")
-    #expect(try await rows("select ride_id, event from ridepulse.events") == ["r1 card_ended"])
+    #expect(
+      try await session.rows("select ride_id, event from ridepulse.events") == ["r1 card_ended"])
   }
 
   @Test func `put_ride sets attributes, and changes those of people who are there`() async throws {
@@ -113,13 +98,13 @@ import TestSupport
     try await put(
       #"{"app": "customer", "owner_id": "c2", "attributes": {"pin": 1}}, "#
         + #"{"app": "customer", "owner_id": "c2", "attributes": {"pin": 2}}"#)
-    #expect(try await rows(read) == ["c2 {\"pin\": 1}"])
+    #expect(try await session.rows(read) == ["c2 {\"pin\": 1}"])
     try await put(
       #"{"app": "customer", "owner_id": "c2", "attributes": {"pin": 3}}, "#
         + #"{"app": "fleet", "owner_id": "f1"}"#)
-    #expect(try await rows(read) == ["c2 {\"pin\": 3}", "f1 {}"])
+    #expect(try await session.rows(read) == ["c2 {\"pin\": 3}", "f1 {}"])
     try await put(#"{"app": "customer", "owner_id": "c2"}"#)
-    #expect(try await rows(read) == ["c2 {}"])
+    #expect(try await session.rows(read) == ["c2 {}"])
   }
 
   @Test func `two pooled riders have a PIN and an ETA of their own, and the customer has none`()

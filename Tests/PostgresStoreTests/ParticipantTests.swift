@@ -28,22 +28,6 @@ import TestSupport
       """)
   }
 
-  private func rows(_ sql: String) async throws -> [String] {
-    let result = try await session.run([direct(sql)])[0]
-    return (0..<result.rowCount).map { row in
-      (0..<result.columnCount).map { result.string(row, $0) ?? "-" }.joined(separator: " ")
-    }
-  }
-
-  private func refusal(_ sql: String) async throws -> String? {
-    do throws(PostgresError) {
-      _ = try await session.run([direct(sql)])
-      return nil
-    } catch {
-      return error.server.map { "\($0.sqlState) \($0.message)" }
-    }
-  }
-
   private func add(_ people: String) async throws {
     try await session.script("insert into ridepulse.participants values \(people)")
   }
@@ -69,7 +53,7 @@ import TestSupport
   func `R81: a participant is refused as HTTP refuses`(row: String, refusal: String) async throws {
     try await session.script("insert into ridepulse.apps (app) values ('customer'), ('fleet')")
     #expect(
-      try await self.refusal("insert into ridepulse.participants values (\(row))") == refusal)
+      try await session.refusal("insert into ridepulse.participants values (\(row))") == refusal)
   }
 
   @Test func `a ride has 1000 participants at most`() async throws {
@@ -77,38 +61,40 @@ import TestSupport
       "insert into ridepulse.participants select 'r1', 'customer', 'p' || n from generate_series"
     try await session.script("\(many)(1, 1000) n")
     #expect(
-      try await refusal("\(many)(1001, 1001) n")
+      try await session.refusal("\(many)(1001, 1001) n")
         == "22023 the ride has 1000 participants, the most that are allowed")
   }
 
   @Test func `participants go with their ride, by deletion and by retention`() async throws {
     try await add("('r1', 'customer', 'c2'), ('r2', 'customer', 'c3')")
     try await session.script("delete from ridepulse.rides where id = 'r1'")
-    #expect(try await rows("select ride_id, owner_id from ridepulse.participants") == ["r2 c3"])
+    #expect(
+      try await session.rows("select ride_id, owner_id from ridepulse.participants") == ["r2 c3"])
     try await session.script(
       """
       update ridepulse.rides set updated_at = now() - interval '31 days';
       delete from ridepulse.events; delete from ridepulse.agenda;
       select * from ridepulse.sweep('rides')
       """)
-    #expect(try await rows("select count(*) from ridepulse.rides") == ["0"])
-    #expect(try await rows("select count(*) from ridepulse.participants") == ["0"])
+    #expect(try await session.rows("select count(*) from ridepulse.rides") == ["0"])
+    #expect(try await session.rows("select count(*) from ridepulse.participants") == ["0"])
   }
 
   @Test func `R89: a removed participant's live card makes the ride due, and nothing else does`()
     async throws
   {
     try await add("('r1', 'customer', 'c2'), ('r1', 'fleet', 'f1'), ('r2', 'customer', 'c2')")
-    #expect(try await rows("select event from ridepulse.events") == [])
+    #expect(try await session.rows("select event from ridepulse.events") == [])
     try await session.script(
       """
       select ridepulse.register_live_activity('r1', 'customer', 'c2', 'b1', 'x');
       delete from ridepulse.events;
       delete from ridepulse.participants where ride_id = 'r2' or app = 'fleet'
       """)
-    #expect(try await rows("select event from ridepulse.events") == [])
+    #expect(try await session.rows("select event from ridepulse.events") == [])
     try await session.script("delete from ridepulse.participants")
-    #expect(try await rows("select ride_id, event from ridepulse.events") == ["r1 card_ended"])
+    #expect(
+      try await session.rows("select ride_id, event from ridepulse.events") == ["r1 card_ended"])
   }
 
   @Test(arguments: [
@@ -122,8 +108,9 @@ import TestSupport
       create trigger t \(when) on other for each row execute function ridepulse.\(function)()
       """)
     #expect(
-      try await refusal("insert into other values ('x', 'r1', 'customer', 'c2')")?.hasPrefix(
-        "42501 ridepulse.\(function) serves ridepulse.") == true)
+      try await session.refusal("insert into other values ('x', 'r1', 'customer', 'c2')")?
+        .hasPrefix(
+          "42501 ridepulse.\(function) serves ridepulse.") == true)
   }
 
   @Test func `R80: the app writes participants, and the others read them`() async throws {
@@ -142,7 +129,7 @@ import TestSupport
     ]
     for (role, sql, isAllowed) in tries {
       try await session.script("set role ridepulse_\(role)")
-      let refusal = try await refusal(sql)
+      let refusal = try await session.refusal(sql)
       try await session.script("reset role")
       #expect((refusal == nil) == isAllowed, "\(role): \(sql): \(refusal ?? "")")
     }
@@ -222,7 +209,7 @@ import TestSupport
     let data = #"{"driver_id": ["d8", 7, "d8"], "fleet_id": "f1", "doc_id": ["x"]}"#
     let sql = "select ridepulse.emit('document_expires', null, $1::jsonb)"
     let first = try await session.value(sql, [data])
-    let rows = try await rows("select id, ride_id, data from ridepulse.events order by id")
+    let rows = try await session.rows("select id, ride_id, data from ridepulse.events order by id")
     let people = PersonalEvent.split(data, apps: [Self.fleet])
     #expect(people.map(\.ownerID) == ["d8", "7", "f1"])
     #expect(rows.first?.hasPrefix("\(first ?? "") ") == true)
@@ -258,7 +245,7 @@ import TestSupport
   func `R81: emit refuses an event that concerns nobody, or too many`(
     arguments: String, refusal: String
   ) async throws {
-    #expect(try await self.refusal("select ridepulse.emit('e', \(arguments))") == refusal)
+    #expect(try await session.refusal("select ridepulse.emit('e', \(arguments))") == refusal)
   }
 
   // MARK: Erasure and search
@@ -283,11 +270,12 @@ import TestSupport
     #expect(found.value(at: ["events"]) == .integer(1))
     #expect(found.value(at: ["ledger"]) == .integer(1))
     #expect(found.value(at: ["rides"]) == .integer(0))
-    #expect(try await rows("select ride_id, owner_id from ridepulse.participants") == ["r1 f1"])
     #expect(
-      try await rows("select ride_id from ridepulse.events")
+      try await session.rows("select ride_id, owner_id from ridepulse.participants") == ["r1 f1"])
+    #expect(
+      try await session.rows("select ride_id from ridepulse.events")
         == [RideID(ofPerson: "c1", app: .customer).text])
-    #expect(try await rows("select id from ridepulse.rides order by 1") == ["r1", "r2"])
+    #expect(try await session.rows("select id from ridepulse.rides order by 1") == ["r1", "r2"])
   }
 
   @Test func `a ride without its roles stays while others take part`() async throws {
@@ -298,8 +286,8 @@ import TestSupport
       insert into ridepulse.participants values ('r3', 'fleet', 'f1'), ('r4', 'driver', 'd5')
       """)
     _ = try await session.run([direct("select ridepulse.forget('d5')")])
-    #expect(try await rows("select id from ridepulse.rides where id > 'r2'") == ["r3"])
-    #expect(try await rows("select ride_id from ridepulse.participants") == ["r3"])
+    #expect(try await session.rows("select id from ridepulse.rides where id > 'r2'") == ["r3"])
+    #expect(try await session.rows("select ride_id from ridepulse.participants") == ["r3"])
   }
 
   @Test func `R113: a person is found as a participant, and by events about no ride`() async throws

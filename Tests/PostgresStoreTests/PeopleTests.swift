@@ -10,13 +10,6 @@ import Testing
     session = try PostgresSession(conninfo: try await migratedDatabase())
   }
 
-  private func rows(_ sql: String) async throws -> [String] {
-    let result = try await session.run([direct(sql)])[0]
-    return (0..<result.rowCount).map { row in
-      (0..<result.columnCount).map { result.string(row, $0) ?? "-" }.joined(separator: " ")
-    }
-  }
-
   private static let phones =
     "select owner_id, token, disabled_reason from ridepulse.devices order by token"
   private static let cards =
@@ -51,17 +44,19 @@ import Testing
     try await addPeople()
     let signOut = "select ridepulse.unregister_device('customer', 'A1')"
     #expect(try await session.value(signOut) == "t")
-    #expect(try await rows(Self.phones) == ["c1 a1 signed_out", "c1 a2 -", "c1 a3 -", "c2 a4 -"])
     #expect(
-      try await rows(Self.cards)
+      try await session.rows(Self.phones) == ["c1 a1 signed_out", "c1 a2 -", "c1 a3 -", "c2 a4 -"])
+    #expect(
+      try await session.rows(Self.cards)
         == ["anywhere signed_out", "at i1 signed_out", "at i2 -", "of c2 -"])
-    #expect(try await rows(Self.starts) == ["d1 signed_out", "d2 -", "d3 signed_out", "d4 -"])
-    #expect(try await rows(Self.ended) == ["r1", "r3"])
+    #expect(
+      try await session.rows(Self.starts) == ["d1 signed_out", "d2 -", "d3 signed_out", "d4 -"])
+    #expect(try await session.rows(Self.ended) == ["r1", "r3"])
     // A repetition must not sign out what was registered since.
     try await session.script(
       "select ridepulse.register_live_activity('r5', 'customer', 'c1', 'b5', 'later')")
     #expect(try await session.value(signOut) == "f")
-    #expect(try await rows(Self.cards).contains("later -"))
+    #expect(try await session.rows(Self.cards).contains("later -"))
     #expect(try await session.value("select ridepulse.unregister_device('driver', 'ff')") == "f")
   }
 
@@ -77,7 +72,7 @@ import Testing
       select ridepulse.unregister_device('customer', 'a9')
       """)
     #expect(
-      try await rows(Self.cards) == [
+      try await session.rows(Self.cards) == [
         "anywhere signed_out", "at i1 -", "at i2 -", "at i9 signed_out", "of c2 -",
       ])
   }
@@ -87,15 +82,17 @@ import Testing
     // The same token, and a new token of the same installation.
     try await session.script(
       "select ridepulse.register_device('customer', 'c3', 'a1', installation_id => 'i1')")
-    #expect(try await rows(Self.cards).contains("at i1 signed_out"))
-    #expect(try await rows(Self.cards).contains("at i2 -"))
+    #expect(try await session.rows(Self.cards).contains("at i1 signed_out"))
+    #expect(try await session.rows(Self.cards).contains("at i2 -"))
     try await session.script(
       "select ridepulse.register_device('customer', 'c3', 'a7', installation_id => 'i2')")
-    #expect(try await rows(Self.cards).contains("at i2 signed_out"))
+    #expect(try await session.rows(Self.cards).contains("at i2 signed_out"))
     #expect(
-      try await rows(Self.starts) == ["d1 signed_out", "d2 signed_out", "d3 signed_out", "d4 -"])
+      try await session.rows(Self.starts) == [
+        "d1 signed_out", "d2 signed_out", "d3 signed_out", "d4 -",
+      ])
     #expect(
-      try await rows(Self.phones)
+      try await session.rows(Self.phones)
         == ["c3 a1 -", "c1 a2 replaced", "c1 a3 -", "c2 a4 -", "c3 a7 -"])
     // The former person's cards stay withdrawn.
     try await session.script(
@@ -103,7 +100,7 @@ import Testing
       select ridepulse.register_live_activity('r1', 'customer', 'c1', 'b1', 'at i1',
         installation_id => 'i1')
       """)
-    #expect(try await rows(Self.cards).contains("at i1 signed_out"))
+    #expect(try await session.rows(Self.cards).contains("at i1 signed_out"))
   }
 
   @Test func `R76: a card that was signed out lives again only where its owner is signed in`()
@@ -116,11 +113,11 @@ import Testing
         installation_id => 'i1')
       """
     try await session.script(again)
-    #expect(try await rows(Self.cards).contains("at i1 signed_out"))
+    #expect(try await session.rows(Self.cards).contains("at i1 signed_out"))
     try await session.script(
       "select ridepulse.register_device('customer', 'c1', 'a1', installation_id => 'i1')")
     try await session.script(again)
-    #expect(try await rows(Self.cards).contains("at i1 -"))
+    #expect(try await session.rows(Self.cards).contains("at i1 -"))
   }
 
   @Test func `R77: a card that its app reports as gone stays gone`() async throws {
@@ -129,11 +126,11 @@ import Testing
     #expect(try await session.value(end) == "t")
     #expect(try await session.value(end) == "f")
     #expect(try await session.value("select ridepulse.end_live_activity('driver', 'at i2')") == "f")
-    #expect(try await rows(Self.ended) == ["r1"])
+    #expect(try await session.rows(Self.ended) == ["r1"])
     try await session.script(
       "select ridepulse.register_live_activity('r1', 'customer', 'c1', 'bb', 'at i1')")
     #expect(
-      try await rows(Self.cards)
+      try await session.rows(Self.cards)
         == ["anywhere -", "at i1 dismissed", "at i2 -", "of c2 -"])
   }
 
@@ -153,8 +150,8 @@ import Testing
       try await session.value("select ridepulse.end_live_activity('customer', 'at i1')") == "f")
     try await session.script("select ridepulse.unregister_device('customer', 'a1')")
     _ = try await TokenOutcomes(session: session).apply()
-    #expect(try await rows(Self.cards).contains("at i1 \(expected)"))
-    #expect(try await rows(Self.ended) == ["r3"])
+    #expect(try await session.rows(Self.cards).contains("at i1 \(expected)"))
+    #expect(try await session.rows(Self.ended) == ["r3"])
   }
 
   @Test func `R76: an answer that arrives late changes nothing of what was withdrawn`()
@@ -168,9 +165,9 @@ import Testing
       select k, 1, 'Unregistered', 'infinity' from unnest(array['phone', 'activity', 'start']) k
       """)
     _ = try await TokenOutcomes(session: session).apply()
-    #expect(try await rows(Self.phones).first == "c1 a1 signed_out")
-    #expect(try await rows(Self.cards).contains("at i1 signed_out"))
-    #expect(try await rows(Self.starts).first == "d1 signed_out")
+    #expect(try await session.rows(Self.phones).first == "c1 a1 signed_out")
+    #expect(try await session.rows(Self.cards).contains("at i1 signed_out"))
+    #expect(try await session.rows(Self.starts).first == "d1 signed_out")
   }
 
   @Test func `R77: a start token is withdrawn until its next registration`() async throws {
@@ -178,7 +175,7 @@ import Testing
     let withdraw = "select ridepulse.unregister_push_to_start('customer', 'D2')"
     #expect(try await session.value(withdraw) == "t")
     #expect(try await session.value(withdraw) == "f")
-    #expect(try await rows(Self.starts).contains("d2 withdrawn"))
+    #expect(try await session.rows(Self.starts).contains("d2 withdrawn"))
     let valid = "select count(*) from ridepulse.current_start_tokens where token = 'd2'"
     #expect(try await session.value(valid) == "0")
     try await session.script("select ridepulse.register_push_to_start('customer', 'c1', 'd2', 'T')")
@@ -198,17 +195,19 @@ import Testing
       """
     try await session.script(late)
     #expect(
-      try await rows(Self.starts)
+      try await session.rows(Self.starts)
         == ["d1 signed_out", "d2 signed_out", "d3 signed_out", "d4 signed_out"])
     try await session.script(
       "select ridepulse.register_device('customer', 'c1', 'a2', installation_id => 'i2')")
     try await session.script(late)
     #expect(
-      try await rows(Self.starts) == ["d1 signed_out", "d2 signed_out", "d3 -", "d4 signed_out"])
+      try await session.rows(Self.starts) == [
+        "d1 signed_out", "d2 signed_out", "d3 -", "d4 signed_out",
+      ])
     try await session.script(
       "select ridepulse.register_device('customer', 'c1', 'a1', installation_id => 'i1')")
     try await session.script(late)
-    #expect(try await rows(Self.starts).first == "d1 -")
+    #expect(try await session.rows(Self.starts).first == "d1 -")
   }
 
   @Test func `R78: a ride of another person stays when its driver is erased`() async throws {
@@ -224,10 +223,11 @@ import Testing
       select ridepulse.forget('d1', 'driver')
       """)
     #expect(
-      try await rows("select id, driver_id, attributes from ridepulse.rides")
+      try await session.rows("select id, driver_id, attributes from ridepulse.rides")
         == [#"shared - {"passenger_id": "p9"}"#])
     #expect(
-      try await rows("select former ->> 'attributes' from ridepulse.events where event = 'x'")
+      try await session.rows(
+        "select former ->> 'attributes' from ridepulse.events where event = 'x'")
         == ["{}"])
   }
 
@@ -241,11 +241,11 @@ import Testing
       select ridepulse.register_device('customer', 'c1', 'a1')
       """)
     let state = "select is_probed, quiet_until is not null from ridepulse."
-    #expect(try await rows(state + "current_devices") == ["f t"])
+    #expect(try await session.rows(state + "current_devices") == ["f t"])
     _ = try await TokenOutcomes(session: session).apply()
-    #expect(try await rows(state + "devices") == ["f t"])
+    #expect(try await session.rows(state + "devices") == ["f t"])
     try await session.script("select ridepulse.register_device('customer', 'c1', 'a1', 'sandbox')")
-    #expect(try await rows(state + "devices") == ["f f"])
+    #expect(try await session.rows(state + "devices") == ["f f"])
   }
 
   @Test func `R16: lifting a quarantine counts refusals that are not applied yet`() async throws {
@@ -261,6 +261,7 @@ import Testing
     #expect(try await session.value("select ridepulse.unquarantine('customer')") == "1")
     #expect(try await session.value(quarantine) == "0")
     _ = try await TokenOutcomes(session: session).apply()
-    #expect(try await rows("select refusals, quarantined_at from ridepulse.devices") == ["0 -"])
+    #expect(
+      try await session.rows("select refusals, quarantined_at from ridepulse.devices") == ["0 -"])
   }
 }

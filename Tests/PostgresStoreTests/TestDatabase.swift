@@ -58,6 +58,24 @@ extension PostgresSession {
     let call = Call(Statement(name: "", sql: sql), parameters)
     return try await run([call], timeout: timeout).first?.string(0, 0)
   }
+
+  /// Returns each row of a statement's result, its values between spaces.
+  func rows(_ sql: String) async throws -> [String] {
+    let result = try await run([direct(sql)])[0]
+    return (0..<result.rowCount).map { row in
+      (0..<result.columnCount).map { result.string(row, $0) ?? "-" }.joined(separator: " ")
+    }
+  }
+
+  /// Returns the SQLSTATE and message with which the server refuses a statement; nil if it does not.
+  func refusal(_ sql: String) async throws -> String? {
+    do throws(PostgresError) {
+      _ = try await run([direct(sql)])
+      return nil
+    } catch {
+      return error.server.map { "\($0.sqlState) \($0.message)" }
+    }
+  }
 }
 
 func direct(_ sql: String, _ parameters: [String?] = []) -> Call {
