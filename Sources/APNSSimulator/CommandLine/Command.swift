@@ -99,8 +99,10 @@ extension Options {
     case .channelLimit: channelLimit = try flag.number(value, in: 0...10_000)
     case .noBroadcast: appsWithoutBroadcast.insert(try flag.text(value))
     case .clientCA: clientAuthorityPath = try flag.text(value)
-    case .strict: strictness.insert(try strictness(flag, value))
-    case .lenient: strictness.subtract(try strictness(flag, value))
+    case .strict:
+      strictness.insert(try flag.choice(value, of: Strictness.names, Strictness.init(name:)))
+    case .lenient:
+      strictness.subtract(try flag.choice(value, of: Strictness.names, Strictness.init(name:)))
     case .tokenRate:
       guard let rate = TokenRate(value) else {
         throw flag.refusal(value, "PUSHES/SECONDS such as 5/10")
@@ -114,12 +116,5 @@ extension Options {
     case .quiet: isQuiet = true
     case .help: break
     }
-  }
-
-  private func strictness(_ flag: Flag, _ value: String) throws(UsageError) -> Strictness {
-    guard let part = Strictness(name: value) else {
-      throw flag.refusal(value, "one of " + Strictness.names.joined(separator: ", "))
-    }
-    return part
   }
 }

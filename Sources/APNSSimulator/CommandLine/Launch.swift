@@ -23,12 +23,14 @@ enum Launch {
     try state.certificates.prepare()
     let faultFile = try options.faultsPath.map { try WatchedFile(path: $0) }
     let keyFile = try KeyFile(state: state, team: options.teamID)
+    var faults = FaultControl(.pushes)
+    if let faultFile { try faults.read(file: faultFile.path) }
     let simulator = try Simulator(
       options: options, keys: try keyFile.read(), state: state,
       deviceTokens: try read(state.tokensPath, DeviceTokenRegistry.init(text:))
         ?? DeviceTokenRegistry(),
       channels: try read(state.channelsPath, ChannelRegistry.init(text:)) ?? ChannelRegistry(),
-      faults: FaultSet(try faultFile.map { try FaultReader.pushes.read(file: $0.path) } ?? []))
+      faults: faults)
     if let faultFile {
       faultFile.onChange = { [path = faultFile.path] in simulator.rereadFaults(path) }
     }

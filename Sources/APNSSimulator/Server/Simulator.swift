@@ -3,7 +3,7 @@ import SimulatorKit
 /// Validates requests, applies faults, records and counts; independent of the network.
 final class Simulator: Service {
   let options: Options
-  private var faults: FaultSet
+  private var faults: FaultControl
   private var deviceTokens: DeviceTokenRegistry
   var statistics = Statistics()
   private var channels: ChannelRegistry {
@@ -21,7 +21,7 @@ final class Simulator: Service {
 
   init(
     options: Options, keys: KeyFile.Keys, state: StateDirectory, deviceTokens: DeviceTokenRegistry,
-    channels: ChannelRegistry, faults: FaultSet
+    channels: ChannelRegistry, faults: FaultControl
   ) throws {
     self.options = options
     rate = options.tokenRate.map(TokenRateLimiter.init)
@@ -38,7 +38,7 @@ final class Simulator: Service {
 
   func rereadFaults(_ path: String) {
     do {
-      faults = FaultSet(try FaultReader.pushes.read(file: path))
+      try faults.read(file: path)
       log("\(path): \(faults.count) faults in force")
     } catch {
       Log.write("\(error); the old faults stay")
@@ -233,17 +233,10 @@ final class Simulator: Service {
   private struct UnknownCall: Error {}
 
   private func executeControl(_ call: String, _ body: [UInt8]) throws -> JSON {
+    if let result = try faults.execute(call, body) { return result }
     switch call {
     case "GET /simulator/stats":
       return statistics.json
-    case "GET /simulator/faults":
-      return .object(["faults": faults.json])
-    case "POST /simulator/faults":
-      faults = FaultSet(try FaultReader.pushes.read(text: body))
-      return .object(["faults": .integer(faults.count)])
-    case "DELETE /simulator/faults":
-      faults = FaultSet()
-      return .object(["faults": .integer(0)])
     case "POST /simulator/tokens":
       deviceTokens.merge(try DeviceTokenRegistry(text: body))
       return .object(["tokens": .integer(deviceTokens.count)])

@@ -74,8 +74,10 @@ extension Options {
     switch flag {
     case .port: port = UInt16(try flag.number(value, in: 0...65_535))
     case .state: stateDirectory = try flag.text(value)
-    case .strict: strictness.insert(try strictness(flag, value))
-    case .lenient: strictness.subtract(try strictness(flag, value))
+    case .strict:
+      strictness.insert(try flag.choice(value, of: Strictness.names, Strictness.init(name:)))
+    case .lenient:
+      strictness.subtract(try flag.choice(value, of: Strictness.names, Strictness.init(name:)))
     case .deviceRate: deviceRate = try rate(flag, value)
     case .quota: quota = try rate(flag, value)
     case .tokenLife: tokenLifeSeconds = try flag.number(value, in: 1...86_400)
@@ -87,13 +89,6 @@ extension Options {
     case .quiet: isQuiet = true
     case .project, .help: break
     }
-  }
-
-  private func strictness(_ flag: Flag, _ value: String) throws(UsageError) -> Strictness {
-    guard let part = Strictness(name: value) else {
-      throw flag.refusal(value, "one of " + Strictness.names.joined(separator: ", "))
-    }
-    return part
   }
 
   private func rate(_ flag: Flag, _ value: String) throws(UsageError) -> TokenRate {

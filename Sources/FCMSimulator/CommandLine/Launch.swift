@@ -23,9 +23,9 @@ enum Launch {
       directory: options.stateDirectory, authorityName: "RidePulse FCM simulator CA")
     try certificates.prepare()
     let faultFile = try options.faultsPath.map { try WatchedFile(path: $0) }
-    let simulator = try Simulator(
-      options: options,
-      faults: FaultSet(try faultFile.map { try FaultReader.messages.read(file: $0.path) } ?? []))
+    var faults = FaultControl(.messages)
+    if let faultFile { try faults.read(file: faultFile.path) }
+    let simulator = try Simulator(options: options, faults: faults)
     if let faultFile {
       faultFile.onChange = { [path = faultFile.path] in simulator.rereadFaults(path) }
     }

@@ -17,7 +17,7 @@ struct StoredMessage: Equatable {
   }
 }
 
-/// What became of a message; one line of `deliveries.jsonl`.
+/// The outcome of a message; one line of `deliveries.jsonl`.
 struct Delivery: Equatable {
   enum Outcome: String {
     case delivered, expired, collapsed, discarded

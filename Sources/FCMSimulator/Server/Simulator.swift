@@ -10,7 +10,7 @@ extension FaultReader {
 final class Simulator: Service {
   let options: Options
   var statistics = Statistics()
-  private var faults: FaultSet
+  private var faults: FaultControl
   private var accounts: [ServiceAccount] = []
   private var tokens: AccessTokens
   private var registrations = Registrations()
@@ -23,7 +23,7 @@ final class Simulator: Service {
   private let tokenCalls: Recorder
   private let deliveries: Recorder
 
-  init(options: Options, faults: FaultSet) throws {
+  init(options: Options, faults: FaultControl) throws {
     self.options = options
     self.faults = faults
     tokens = AccessTokens(lifeSeconds: options.tokenLifeSeconds)
@@ -57,7 +57,7 @@ final class Simulator: Service {
 
   func rereadFaults(_ path: String) {
     do {
-      faults = FaultSet(try FaultReader.messages.read(file: path))
+      try faults.read(file: path)
       if !options.isQuiet { Log.write("\(path): \(faults.count) faults in force") }
     } catch {
       Log.write("\(error); the old faults stay")
@@ -250,16 +250,11 @@ final class Simulator: Service {
   private func controlAnswer(_ request: Request, at time: WallTime) -> Answer {
     let call = "\(request.method) \(request.path)"
     do {
+      if let result = try faults.execute(call, request.body) {
+        return Answer(status: 200, json: result)
+      }
       switch call {
       case "GET /simulator/stats": return Answer(status: 200, json: statistics.json)
-      case "GET /simulator/faults":
-        return Answer(status: 200, json: .object(["faults": faults.json]))
-      case "POST /simulator/faults":
-        faults = FaultSet(try FaultReader.messages.read(text: request.body))
-        return Answer(status: 200, json: .object(["faults": .integer(faults.count)]))
-      case "DELETE /simulator/faults":
-        faults = FaultSet()
-        return Answer(status: 200, json: .object(["faults": .integer(0)]))
       case "POST /simulator/expire-tokens":
         tokens.expireAll(at: time.seconds)
         return Answer(status: 200, json: .object([:]))
@@ -284,22 +279,5 @@ final class Simulator: Service {
     let lines = arrived.map { $0.json(registration: registration) }
     lines.forEach(deliveries.append)
     return Answer(status: 200, json: .object([state.rawValue: .array(lines)]))
-  }
-}
-
-/// One connection of a sender; FCM keeps nothing of it.
-final class SenderPeer: Peer {
-  private let connection: Int
-  private let simulator: Simulator
-
-  init(connection: Int, simulator: Simulator) {
-    self.connection = connection
-    self.simulator = simulator
-  }
-
-  func authenticated(with certificate: PeerCertificate?) -> Int? { nil }
-
-  func react(to request: Request, stream: Int32, at time: WallTime) -> Reaction {
-    simulator.react(to: request, stream: stream, connection: connection, at: time)
   }
 }

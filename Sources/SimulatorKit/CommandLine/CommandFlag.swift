@@ -52,6 +52,16 @@ extension CommandFlag {
     return number
   }
 
+  /// Returns what a word stands for.
+  package func choice<Choice>(
+    _ value: String, of names: [String], _ make: (String) -> Choice?
+  ) throws(UsageError) -> Choice {
+    guard let choice = make(value) else {
+      throw refusal(value, "one of " + names.joined(separator: ", "))
+    }
+    return choice
+  }
+
   package func refusal(_ value: String, _ expected: String) -> UsageError {
     UsageError(description: "\(rawValue): found \"\(value)\", expected \(expected)")
   }
