@@ -28,7 +28,7 @@ let package = Package(
     .executableTarget(
       name: "RidePulse",
       dependencies: [
-        "Base", "RideCore", "Timeline", "Orchestrator", "PostgresStore", "APNSClient", "RuleFiles",
+        "Base", "RideCore", "Timeline", "Orchestrator", "PostgresStore", "PushClient", "RuleFiles",
         "AdminServer", "LegacyGateway", "LocalStack", "SystemSupport",
       ],
       swiftSettings: strict),
@@ -42,11 +42,11 @@ let package = Package(
 
     .executableTarget(
       name: "Bench",
-      dependencies: ["Base", "RideCore", "PostgresStore", "APNSClient", "LocalStack"],
+      dependencies: ["Base", "RideCore", "PostgresStore", "PushClient", "LocalStack"],
       swiftSettings: strict),
     .executableTarget(
       name: "Cost",
-      dependencies: ["Base", "RideCore", "RuleFiles", "PostgresStore", "APNSClient", "LocalStack"],
+      dependencies: ["Base", "RideCore", "RuleFiles", "PostgresStore", "PushClient", "LocalStack"],
       exclude: ["Rules", "recorded.tsv"], swiftSettings: strict),
     .executableTarget(
       name: "Chaos",
@@ -59,7 +59,7 @@ let package = Package(
       dependencies: ["Base", "RideCore", "SystemSupport", "CLibpq", "CMigrations"],
       swiftSettings: strict),
     .target(
-      name: "APNSClient",
+      name: "PushClient",
       dependencies: ["Base", "RideCore", "SystemSupport", "CLibcurl", "CNghttp2", "COpenSSL"],
       swiftSettings: strict),
     .target(
@@ -136,7 +136,7 @@ let package = Package(
     .testTarget(
       name: "FuzzTests",
       dependencies: [
-        "Base", "RideCore", "Timeline", "RuleFiles", "APNSClient", "LegacyGateway", "AdminServer",
+        "Base", "RideCore", "Timeline", "RuleFiles", "PushClient", "LegacyGateway", "AdminServer",
         "TestSupport",
       ],
       swiftSettings: strict),
@@ -176,9 +176,9 @@ let package = Package(
       name: "CostTests", dependencies: ["Cost", "PostgresStore", "Base", "RideCore"],
       swiftSettings: strict),
     .testTarget(
-      name: "APNSClientTests",
+      name: "PushClientTests",
       dependencies: [
-        "APNSClient", "Base", "RideCore", "SystemSupport", "COpenSSL", "CNghttp2", "TestSupport",
+        "PushClient", "Base", "RideCore", "SystemSupport", "COpenSSL", "CNghttp2", "TestSupport",
       ],
       exclude: ["FaultServer", "PostReceiver"], swiftSettings: strict),
     .testTarget(
@@ -190,7 +190,7 @@ let package = Package(
     .testTarget(
       name: "RidePulseTests",
       dependencies: [
-        "RidePulse", "AdminServer", "Base", "RideCore", "Timeline", "PostgresStore", "APNSClient",
+        "RidePulse", "AdminServer", "Base", "RideCore", "Timeline", "PostgresStore", "PushClient",
         "LocalStack", "RuleFiles", "StoreTestSupport", "TestSupport",
       ],
       exclude: ["App", "Contract", "Golden", "Legacy", "Page", "Slow"], swiftSettings: strict),

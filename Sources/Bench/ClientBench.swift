@@ -1,4 +1,4 @@
-import APNSClient
+import PushClient
 import Base
 import Foundation
 import LocalStack
@@ -40,7 +40,7 @@ struct ClientBench: ServerBench {
     let key = try SigningKey(
       path: variables["APNS_PRIVATE_KEY_PATH"] ?? "", keyID: variables["APNS_KEY_ID"] ?? "",
       teamID: variables["APNS_TEAM_ID"] ?? "")
-    let client = try APNSClient(
+    let client = try PushClient(
       configuration: configuration, key: key,
       now: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) })
     let requests = try makeRequests()
@@ -74,7 +74,7 @@ struct ClientBench: ServerBench {
   }
 
   /// Keeps a window of pushes in flight until all are answered.
-  private func drive(_ client: APNSClient, _ requests: [PushRequest], count: Int) async throws {
+  private func drive(_ client: PushClient, _ requests: [PushRequest], count: Int) async throws {
     let run = ClientRun(client, requests, window: window)
     let accepted = await run.finish()
     if accepted != count {
@@ -92,12 +92,12 @@ final class ClientRun: Sendable {
     var waiter: CheckedContinuation<Int, Never>?
   }
 
-  private let client: APNSClient
+  private let client: PushClient
   private let requests: [PushRequest]
   private let window: Int
   private let state = Mutex(State())
 
-  init(_ client: APNSClient, _ requests: [PushRequest], window: Int) {
+  init(_ client: PushClient, _ requests: [PushRequest], window: Int) {
     self.client = client
     self.requests = requests
     self.window = window

@@ -1,4 +1,4 @@
-import APNSClient
+import PushClient
 import Foundation
 import RideCore
 import Testing

@@ -1,4 +1,4 @@
-import APNSClient
+import PushClient
 import RideCore
 
 /// The receivers of posts in the environment.

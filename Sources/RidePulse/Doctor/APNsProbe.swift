@@ -1,4 +1,4 @@
-import APNSClient
+import PushClient
 import Base
 import RideCore
 
@@ -76,7 +76,7 @@ struct APNsProbe {
   ) async {
     let lead = lead ?? .zero
     guard let token = Self.token,
-      let client = try? APNSClient(
+      let client = try? PushClient(
         configuration: configuration, credentials: probes.credentials.credentials,
         now: { MachineTime.now + lead })
     else { return }

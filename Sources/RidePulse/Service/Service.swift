@@ -1,4 +1,4 @@
-import APNSClient
+import PushClient
 import Base
 import Foundation
 import Orchestrator
@@ -17,7 +17,7 @@ final class Service: Sendable {
   private let backfills: BackfillMonitor
   private let cardTypes: CardTypeRecorder
   let store: PostgresRideStore
-  private let transport: APNSClient
+  private let transport: PushClient
   private let posts: PostClient
   private let apns: APNsVariables
   let sessions: EngineSessions
@@ -75,7 +75,7 @@ final class Service: Sendable {
     self.meter = meter
     backfills = BackfillMonitor(pool: pool, active: rules.activeStates, log: log)
     self.apns = apns
-    transport = try APNSClient(
+    transport = try PushClient(
       configuration: apns.configuration, credentials: credentials, now: { time.now },
       events: {
         TransportLog.record($0, log)

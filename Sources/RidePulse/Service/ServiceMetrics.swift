@@ -1,5 +1,5 @@
 import AdminServer
-import APNSClient
+import PushClient
 import Base
 import Foundation
 import Orchestrator

@@ -1,9 +1,9 @@
-import APNSClient
+import PushClient
 import RideCore
 
 /// Sends pushes to APNs, and posts to the receivers of the service.
 struct ServiceTransport: PushTransport {
-  let pushes: APNSClient
+  let pushes: PushClient
   let posts: PostClient
 
   func submit(_ requests: [PushRequest], report: @escaping @Sendable ([PushReport]) -> Void) {

@@ -3,7 +3,7 @@ import Foundation
 import RideCore
 import Testing
 
-@testable import APNSClient
+@testable import PushClient
 
 /// Whatever body APNs, or a proxy in its place, responds with, the status is reported, and the
 /// values read from the body stay within bounds.

@@ -2,7 +2,7 @@ import Base
 import RideCore
 import Synchronization
 
-@testable import APNSClient
+@testable import PushClient
 
 /// One connection of a case: a client with pushes, and a server that sends arbitrary bytes.
 final class ServerScript {
