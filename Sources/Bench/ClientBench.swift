@@ -65,7 +65,7 @@ struct ClientBench: ServerBench {
       }
       let id = PushID(of: "bench", String(index))
       return PushRequest(
-        ticket: UInt64(index), environment: .production, address: .device(token),
+        ticket: UInt64(index), network: .production, address: .device(token),
         headers: PushHeaders(
           id: id, topic: "com.example.customer", pushType: .alert, priority: .immediate,
           expiration: expiration, collapseID: CollapseID(id.description)),

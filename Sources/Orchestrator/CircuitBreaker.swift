@@ -142,8 +142,8 @@ extension PushOutcome {
     case .unanswered: return .failure(.unreachable)
     case .unsent(let cause): return cause.meaning
     case .refused(let refusal):
-      if refusal.reason == "TooManyRequests" { return .none }
       let rule = refusal.rule
+      if rule.scope == .phone { return .none }
       if rule.token == .suspect || rule.isOfConfiguration { return .failure(.refused) }
       // APNs works and has examined this push.
       return rule.push == .rejected ? .success : .failure(.refused)

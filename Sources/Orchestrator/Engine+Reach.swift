@@ -16,7 +16,7 @@ extension Engine {
     for lane in lanes {
       parts.log(
         .info, "App resumed: its key or certificate was replaced",
-        ["app": lane.app.rawValue, "environment": lane.environment.rawValue])
+        ["app": lane.app.rawValue, "environment": lane.network.rawValue])
     }
   }
 
@@ -43,25 +43,26 @@ extension Engine {
     }
   }
 
-  private func resume(_ found: [APNsEnvironment: Reachability]) {
+  private func resume(_ found: [PushNetwork: Reachability]) {
     let now = time.now
     for lane in state.withLock({ $0.lanes.observe(found, at: now) }) {
       parts.log(
         .info, "APNs reached again, the app's next push is sent",
-        ["app": lane.app.rawValue, "environment": lane.environment.rawValue])
+        ["app": lane.app.rawValue, "environment": lane.network.rawValue])
     }
   }
 
-  private func connect(_ found: [APNsEnvironment: Reachability]) {
+  private func connect(_ found: [PushNetwork: Reachability]) {
     let uptime = time.uptime()
-    let environments = state.withLock { state in
+    let networks = state.withLock { state in
       state.isStopping
         ? []
         : state.reach.connects(
-          found, paused: state.lanes.unreachable, own: state.configuration.defaultEnvironment,
+          found, paused: state.lanes.unreachable,
+          own: PushNetwork(state.configuration.defaultEnvironment),
           at: uptime)
     }
-    for environment in environments { parts.transport.connect(to: environment) }
+    for network in networks { parts.transport.connect(to: network) }
   }
 
   private func logAside(before: Bool) {

@@ -220,7 +220,7 @@ extension Engine {
     switch change {
     case .paused(let until, let problems, let count, let cause):
       let fields: KeyValuePairs = [
-        "app": lane.app.rawValue, "environment": lane.environment.rawValue,
+        "app": lane.app.rawValue, "environment": lane.network.rawValue,
         "last": "\(outcome.reason)",
         "failures": "\(problems) of \(count)", "for": "\(until - now)",
       ]
@@ -231,7 +231,7 @@ extension Engine {
       case .refused:
         parts.log(.error, "App paused: APNs refuses its pushes; check keys and topics", fields)
       case .unreachable:
-        if parts.transport.reachability()[lane.environment] == .connected {
+        if parts.transport.reachability()[lane.network] == .connected {
           parts.log(.error, "App paused: APNs is connected and answers no push", fields)
         } else {
           parts.log(
@@ -242,7 +242,7 @@ extension Engine {
     case .resumed:
       parts.log(
         .info, "App resumed",
-        ["app": lane.app.rawValue, "environment": lane.environment.rawValue])
+        ["app": lane.app.rawValue, "environment": lane.network.rawValue])
     }
   }
 }

@@ -3,15 +3,15 @@ import Synchronization
 
 /// A snapshot of an engine's state.
 package struct EngineStatistics: Sendable {
-  /// The pushes of one app in one APNs environment.
+  /// The pushes of one app in one network.
   package struct Lane: Hashable, Sendable {
-    package var environment: APNsEnvironment
+    package var network: PushNetwork
     package var app: String
     /// Why the circuit breaker pauses the lane; nil if it does not.
     package var pausedBy: PauseCause?
 
-    package init(environment: APNsEnvironment, app: String, pausedBy: PauseCause?) {
-      self.environment = environment
+    package init(network: PushNetwork, app: String, pausedBy: PauseCause?) {
+      self.network = network
       self.app = app
       self.pausedBy = pausedBy
     }

@@ -1,7 +1,7 @@
 import Base
 import RideCore
 
-/// The lanes of a node: one for each app in each APNs environment.
+/// The lanes of a node: one for each app and network.
 struct Lanes {
   private struct Lane {
     let lane: PushLane
@@ -27,7 +27,7 @@ struct Lanes {
     go.reserveCapacity(requests.count)
     for request in requests {
       let index = index(
-        of: PushLane(environment: request.environment, app: App(rawValue: request.lane)))
+        of: PushLane(network: request.network, app: App(rawValue: request.lane)))
       // One that was admitted before may be the breaker's probe.
       if request.sendWithin != nil {
         go.append(request)
@@ -52,21 +52,21 @@ struct Lanes {
     }
   }
 
-  /// The environments of paused lanes that wait for a connection.
-  var unreachable: Set<APNsEnvironment> {
-    var environments: Set<APNsEnvironment> = []
+  /// The networks of paused lanes that wait for a connection.
+  var unreachable: Set<PushNetwork> {
+    var networks: Set<PushNetwork> = []
     for lane in lanes where lane.breaker.cause == .unreachable && !lane.lane.isOfPosts {
-      environments.insert(lane.lane.environment)
+      networks.insert(lane.lane.network)
     }
-    return environments
+    return networks
   }
 
-  /// Records whether environments have an open connection; returns the lanes that waited for one.
+  /// Records whether networks have an open connection; returns the lanes that waited for one.
   mutating func observe(
-    _ found: [APNsEnvironment: Reachability], at now: Timestamp
+    _ found: [PushNetwork: Reachability], at now: Timestamp
   ) -> [PushLane] {
     lanes.indices.filter { !lanes[$0].lane.isOfPosts }.filter {
-      let isConnected = found[lanes[$0].lane.environment] == .connected
+      let isConnected = found[lanes[$0].lane.network] == .connected
       return lanes[$0].breaker.observe(isConnected: isConnected, at: now)
     }.map { lanes[$0].lane }
   }
@@ -94,7 +94,7 @@ struct Lanes {
   var statistics: [EngineStatistics.Lane] {
     lanes.map { lane in
       EngineStatistics.Lane(
-        environment: lane.lane.environment, app: lane.lane.app.rawValue,
+        network: lane.lane.network, app: lane.lane.app.rawValue,
         pausedBy: lane.breaker.cause)
     }
   }

@@ -19,7 +19,7 @@ struct ReachPolicy {
   ///
   /// One environment that can be reached is enough: a node without the route to a single host of
   /// Apple's keeps its share of the others.
-  mutating func observe(_ found: [APNsEnvironment: Reachability], at uptime: Duration) -> Bool {
+  mutating func observe(_ found: [PushNetwork: Reachability], at uptime: Duration) -> Bool {
     if found.values.contains(.connected) {
       reach = .reached
     } else {
@@ -38,17 +38,17 @@ struct ReachPolicy {
     isAside = reach == .lost && self.peers.isAnyReached
   }
 
-  /// Returns the environments to connect to now.
+  /// Returns the networks to connect to now.
   ///
   /// - Parameters:
-  ///   - paused: the environments of lanes that wait for a connection.
-  ///   - own: the environment to try if another node lost its reach and this one's is unknown.
+  ///   - paused: the networks of lanes that wait for a connection.
+  ///   - own: the network to try if another node lost its reach and this one's is unknown.
   mutating func connects(
-    _ found: [APNsEnvironment: Reachability], paused: Set<APNsEnvironment>, own: APNsEnvironment,
+    _ found: [PushNetwork: Reachability], paused: Set<PushNetwork>, own: PushNetwork,
     at uptime: Duration
-  ) -> Set<APNsEnvironment> {
+  ) -> Set<PushNetwork> {
     var wanted = paused
-    for (environment, reach) in found where reach == .unreachable { wanted.insert(environment) }
+    for (network, reach) in found where reach == .unreachable { wanted.insert(network) }
     if found.isEmpty, peers.isAnyLost { wanted.insert(own) }
     wanted = wanted.filter { found[$0] != .connected }
     if wanted.isEmpty { return [] }

@@ -8,6 +8,9 @@ package struct APNsConfiguration: Sendable {
   /// The endpoint of sandbox pushes; Apple's host by default.
   package var sandbox = APNsEndpoint.appleSandbox
 
+  /// The endpoint of messages to Android phones; Google's host by default.
+  package var fcm = APNsEndpoint.google
+
   /// The endpoint that manages production channels; Apple's host by default.
   package var productionChannels = APNsEndpoint.appleProductionChannels
 
@@ -76,11 +79,12 @@ package struct APNsConfiguration: Sendable {
     self.caFile = caFile
   }
 
-  /// Returns the endpoint for the pushes of one environment.
-  package func endpoint(of environment: APNsEnvironment) -> APNsEndpoint {
-    switch environment {
+  /// Returns the endpoint for the pushes of one network.
+  package func endpoint(of network: PushNetwork) -> APNsEndpoint {
+    switch network {
     case .production: production
     case .sandbox: sandbox
+    case .android: fcm
     }
   }
 
@@ -96,10 +100,11 @@ package struct APNsConfiguration: Sendable {
   ///
   /// Apple's documentation contradicts itself about the host; the default is the push host, which
   /// its list of endpoints names.
-  package func broadcast(of environment: APNsEnvironment) -> APNsEndpoint {
-    switch environment {
+  package func broadcast(of network: PushNetwork) -> APNsEndpoint {
+    switch network {
     case .production: productionBroadcast ?? production
     case .sandbox: sandboxBroadcast ?? sandbox
+    case .android: fcm
     }
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The host and port of an APNs service, taken from a checked `https` URL.
+/// The host and port of a service of APNs, or of FCM, taken from a checked `https` URL.
 package struct APNsEndpoint: Hashable, Sendable, CustomStringConvertible {
   /// The host's name or address; an IPv6 address is in brackets.
   package let host: String
@@ -46,6 +46,7 @@ package struct APNsEndpoint: Hashable, Sendable, CustomStringConvertible {
 
   static let appleProduction = APNsEndpoint(host: "api.push.apple.com")
   static let appleSandbox = APNsEndpoint(host: "api.sandbox.push.apple.com")
+  static let google = APNsEndpoint(host: "fcm.googleapis.com")
 
   // The ports are those of the discontinued binary protocol; they now serve HTTP/2.
   static let appleProductionChannels = APNsEndpoint(

@@ -95,9 +95,9 @@ package final class PushClient: PushTransport {
     }
   }
 
-  package func reachability() -> [APNsEnvironment: Reachability] { pools.reachability() }
+  package func reachability() -> [PushNetwork: Reachability] { pools.reachability() }
 
-  package func connect(to environment: APNsEnvironment) { pools.connect(to: environment) }
+  package func connect(to network: PushNetwork) { pools.connect(to: network) }
 
   /// Returns the statistics of the connections by environment and credential, except those used
   /// only for broadcasts.

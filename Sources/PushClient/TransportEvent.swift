@@ -30,27 +30,27 @@ package struct TransportEvent: Hashable, Sendable {
     case closed(String)
   }
 
-  package var environment: APNsEnvironment
+  package var network: PushNetwork
 
   /// The name of the credential that the connection presents.
   package var credential: String
 
-  /// The connection's number among those of its environment and credential, from 1.
+  /// The connection's number among those of its network and credential, from 1.
   package var connection: Int
 
   package var kind: Kind
 
-  init(environment: APNsEnvironment, credential: String, connection: Int, kind: Kind) {
-    self.environment = environment
+  init(network: PushNetwork, credential: String, connection: Int, kind: Kind) {
+    self.network = network
     self.credential = credential
     self.connection = connection
     self.kind = kind
   }
 }
 
-/// Statistics of the connections to one APNs environment that present one credential.
+/// Statistics of the connections to one APNs network that present one credential.
 package struct PoolStatistics: Hashable, Sendable {
-  package var environment: APNsEnvironment
+  package var network: PushNetwork
 
   /// The name of the credential.
   package var credential: String

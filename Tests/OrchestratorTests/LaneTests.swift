@@ -129,7 +129,7 @@ import Testing
   @Test func `a burst of posts to one receiver pauses nothing, and posts that fail do`() {
     var lanes = Lanes()
     let post = PostAddress(receiver: "sms", rule: "r")
-    let lane = PushLane(environment: .production, app: App(rawValue: post.lane))
+    let lane = PushLane(network: .production, app: App(rawValue: post.lane))
     func record(_ outcome: PushOutcome) -> Bool {
       let changes = (0..<100).map { _ in
         lanes.record(outcome, of: lane, to: .card, at: Self.start)
@@ -142,8 +142,8 @@ import Testing
 
   @Test func `U15: a replaced key closes the breakers of its lanes, and of no other`() {
     var lanes = Lanes()
-    let own = PushLane(environment: .production, app: .customer)
-    let other = PushLane(environment: .production, app: .driver)
+    let own = PushLane(network: .production, app: .customer)
+    let other = PushLane(network: .production, app: .driver)
     for lane in [own, other] {
       for _ in 0..<20 { _ = lanes.record(Self.refused, of: lane, to: .card, at: Self.start) }
     }
@@ -156,7 +156,7 @@ import Testing
 
   @Test func `U15: a push of a paused lane is tried again within ten seconds`() throws {
     var lanes = Lanes()
-    let lane = PushLane(environment: .production, app: .customer)
+    let lane = PushLane(network: .production, app: .customer)
     var seconds: Int64 = 0
     for _ in 0..<4 {
       for _ in 0..<20 { _ = lanes.record(Self.refused, of: lane, to: .card, at: Self.at(seconds)) }
@@ -222,7 +222,7 @@ import Testing
     }
     // APNs refuses production tokens because of their topic, and accepts sandbox tokens.
     let transport = StrictTransport { request in
-      request.environment == .production
+      request.network == .production
         ? .refused(Refusal(status: 400, reason: "DeviceTokenNotForTopic")) : .accepted
     }
     store.state.withLock { state in
@@ -240,7 +240,7 @@ import Testing
     let engine = try EngineTests.engine(store, transport, batch: 25, log: log)
     await EngineTests.run(engine, store) { $0.settled.count == 1050 }
     let entries = store.state.withLock { $0.entries }
-    let refused = transport.taken.count { $0.environment == .production }
+    let refused = transport.taken.count { $0.network == .production }
     #expect(refused < 120, "\(refused)")
     #expect(entries.count { $0.status == .accepted } == 50)
     #expect(

@@ -7,11 +7,11 @@ import TestSupport
 
 @Suite struct ReachTests {
   private static let reached = NodePeers(isAnyReached: true)
-  private static let lost: [APNsEnvironment: Reachability] = [.production: .unreachable]
+  private static let lost: [PushNetwork: Reachability] = [.production: .unreachable]
 
   @Test func `U16: a node steps aside while it reaches nothing and another node reaches APNs`() {
     var policy = ReachPolicy()
-    func reports(_ found: [APNsEnvironment: Reachability], _ uptime: Duration) -> Bool {
+    func reports(_ found: [PushNetwork: Reachability], _ uptime: Duration) -> Bool {
       policy.observe(found, at: uptime)
     }
     #expect(reports([:], .zero), "the first report")
@@ -38,8 +38,8 @@ import TestSupport
 
   @Test func `U16: one environment that can be reached is enough`() {
     var policy = ReachPolicy()
-    func connects(_ found: [APNsEnvironment: Reachability], own: APNsEnvironment) -> Set<
-      APNsEnvironment
+    func connects(_ found: [PushNetwork: Reachability], own: PushNetwork) -> Set<
+      PushNetwork
     > {
       policy.connects(found, paused: [], own: own, at: .zero)
     }
@@ -54,7 +54,7 @@ import TestSupport
   @Test func `U15: while APNs can't be reached, a connection is tried every two seconds`() {
     var policy = ReachPolicy()
     func tries(
-      _ uptime: Duration, _ found: [APNsEnvironment: Reachability] = Self.lost
+      _ uptime: Duration, _ found: [PushNetwork: Reachability] = Self.lost
     ) -> Int {
       policy.connects(found, paused: [.production], own: .production, at: uptime).count
     }
@@ -68,8 +68,8 @@ import TestSupport
 
   @Test func `U16: a node without pushes connects if another one has lost its connection`() {
     var policy = ReachPolicy()
-    func connects(_ found: [APNsEnvironment: Reachability], own: APNsEnvironment) -> Set<
-      APNsEnvironment
+    func connects(_ found: [PushNetwork: Reachability], own: PushNetwork) -> Set<
+      PushNetwork
     > {
       policy.connects(found, paused: [], own: own, at: .zero)
     }

@@ -39,13 +39,13 @@ import Testing
 
   @Test func `R100 lanes are judged separately, and a card proves nothing about tokens`() {
     var lanes = Lanes()
-    let production = PushLane(environment: .production, app: .customer)
+    let production = PushLane(network: .production, app: .customer)
     let now = Timestamp(epochSeconds: 1_800_000_000)
     let bad = Self.refused("DeviceTokenNotForTopic")
     for phone in [1, 2] as [Int64] {
       _ = lanes.record(bad, of: production, to: .phone(phone), at: now)
     }
-    let other = PushLane(environment: .production, app: .driver)
+    let other = PushLane(network: .production, app: .driver)
     _ = lanes.record(.accepted, of: other, to: .phone(9), at: now)
     _ = lanes.record(.accepted, of: production, to: .card, at: now)
     #expect(lanes.doubtful == [production])

@@ -19,7 +19,7 @@ import Testing
     var settlement = decision.settled([], now: claim.now, jitter: { 0 })
     let codes =
       LedgerReason.Engine.allCases.map { LedgerReason.Code.engine($0) }
-      + [.apns("Unregistered"), .status(418)]
+      + [.service("Unregistered"), .status(418)]
     settlement.entries = codes.map { code in
       var entry = LedgerEntry(
         id: PushID(of: code.word), event: RideEvent(id: 1, name: "e", at: claim.now), rule: "r",

@@ -22,7 +22,7 @@ import TestSupport
 
   private static func read(
     _ parts: [[String: String]], apps: [App] = [.customer, .driver],
-    standard: APNsEnvironment = .production
+    standard: PushNetwork = .production
   ) -> CredentialVariables {
     CredentialVariables(
       parts.reduce([:]) { $0.merging($1) { $1 } }, apps: apps, standard: standard)
@@ -63,7 +63,7 @@ import TestSupport
   ) {
     let variables = Self.read(parts)
     #expect(variables.problems == [] && variables.warnings == [])
-    let lanes: [(App, APNsEnvironment)] = [
+    let lanes: [(App, PushNetwork)] = [
       (.driver, .production), (.driver, .sandbox), (.customer, .production), (.customer, .sandbox),
     ]
     let found = lanes.map { app, environment in

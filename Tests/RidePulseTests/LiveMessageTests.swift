@@ -61,7 +61,7 @@ import TestSupport
     _ database: LiveMessage.Database, _ change: LiveWindow.Change = .init(),
     problems: [String] = []
   ) throws -> JSONValue {
-    let lane = EngineStatistics.Lane(environment: .production, app: "customer", pausedBy: .refused)
+    let lane = EngineStatistics.Lane(network: .production, app: "customer", pausedBy: .refused)
     let reading = ServiceMetrics.Reading(
       tally: PushTally(),
       engine: EngineStatistics(

@@ -199,7 +199,7 @@ import TestSupport
   @Test func `R116 the alerts know every reason that is of the configuration`() throws {
     let refused = try words("RidePulseKeyRefused", "reason=~\"")
       .union(words("RidePulseTopicRefused", "reason=~\""))
-    let apns = APNsReason.table.keys.filter { LedgerReason.Code.apns($0).isOfConfiguration }
+    let apns = APNsReason.table.keys.filter { LedgerReason.Code.service($0).isOfConfiguration }
     #expect(Set(apns.map { Substring($0) }) == refused)
     let own = LedgerReason.Engine.allCases.filter { LedgerReason.Code.engine($0).isOfConfiguration }
     let known = try words("RidePulseNotConfigured", "reason=~\"")

@@ -24,7 +24,7 @@ final class CredentialStore: Sendable {
   func use(_ credentials: Credentials) {
     state.withLock { state in
       state.credentials = credentials
-      let used = Set(APNsEnvironment.allCases.flatMap { credentials.all(of: $0) })
+      let used = Set(PushNetwork.allCases.flatMap { credentials.all(of: $0) })
       state.mints = state.mints.filter { used.contains(.key($0.key)) }
     }
   }

@@ -30,16 +30,16 @@ package enum Credential: Hashable, Sendable, CustomStringConvertible {
 
 /// The credentials of a service: for each lane the key, the certificate or both.
 package struct Credentials: Hashable, Sendable {
-  /// An app in one APNs environment.
+  /// An app in one environment of APNs, or at FCM.
   package struct Lane: Hashable, Sendable {
     /// With `_` for `-`, because variables name it so.
     package let app: App
-    package let environment: APNsEnvironment
+    package let network: PushNetwork
 
-    package init(_ app: App, _ environment: APNsEnvironment) {
+    package init(_ app: App, _ network: PushNetwork) {
       let hasHyphen = app.rawValue.utf8.contains(UInt8(ascii: "-"))
       self.app = hasHyphen ? App(rawValue: app.rawValue.replacing("-", with: "_")) : app
-      self.environment = environment
+      self.network = network
     }
   }
 
@@ -96,25 +96,27 @@ package struct Credentials: Hashable, Sendable {
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// Returns what an app's pushes to an environment may present.
-  package subscript(lane: Lane) -> Choice { lanes[lane] ?? others }
+  /// Returns what an app's pushes to a network may present.
+  package subscript(lane: Lane) -> Choice {
+    lanes[lane] ?? (lane.network == .android ? Choice() : others)
+  }
 
   /// Returns what calls about an app's channels present.
   func forChannels(of scope: ChannelScope) -> Credential? {
     let app = apps[scope.bundleID] ?? App(rawValue: "")
-    return self[Lane(app, scope.environment)].forChannels
+    return self[Lane(app, PushNetwork(scope.environment))].forChannels
   }
 
   /// The names of all credentials, for logs.
   package var names: String {
-    Set(APNsEnvironment.allCases.flatMap { all(of: $0) }.map(\.name)).sorted()
+    Set(PushNetwork.allCases.flatMap { all(of: $0) }.map(\.name)).sorted()
       .joined(separator: ", ")
   }
 
-  /// Every credential that a lane of an environment may present.
-  package func all(of environment: APNsEnvironment) -> Set<Credential> {
-    let listed = lanes.filter { $0.key.environment == environment }.flatMap(\.value.all)
-    return Set(listed + others.all)
+  /// Every credential that a lane of a network may present.
+  package func all(of network: PushNetwork) -> Set<Credential> {
+    let listed = lanes.filter { $0.key.network == network }.flatMap(\.value.all)
+    return Set(listed + (network == .android ? [] : others.all))
   }
 }
 

@@ -31,7 +31,9 @@ extension APNsConfiguration {
   /// It ends within `connectTimeout`.
   package func probeConnectivity(to environment: APNsEnvironment) async throws(ConnectivityFailure)
   {
-    let (endpoint, timeout, caFile) = (endpoint(of: environment), connectTimeout, caFile)
+    let (endpoint, timeout, caFile) = (
+      endpoint(of: PushNetwork(environment)), connectTimeout, caFile
+    )
     let problem: ConnectivityFailure? = await withCheckedContinuation { done in
       let thread = WorkerThread {
         do throws(CurlError) {

@@ -43,7 +43,7 @@ final class Pool: Sendable {
     self.name = name
     endpoint =
       name.isForBroadcasts
-      ? configuration.broadcast(of: name.environment) : configuration.endpoint(of: name.environment)
+      ? configuration.broadcast(of: name.network) : configuration.endpoint(of: name.network)
     self.configuration = configuration
     self.authentication = authentication
     self.supervisor = supervisor
@@ -58,7 +58,7 @@ final class Pool: Sendable {
   func notify(_ id: Int, _ kind: TransportEvent.Kind) {
     events(
       TransportEvent(
-        environment: name.environment, credential: name.credential.name, connection: id, kind: kind)
+        network: name.network, credential: name.credential.name, connection: id, kind: kind)
     )
   }
 

@@ -4,9 +4,9 @@ import Synchronization
 
 /// What tells the pools of a client apart.
 struct PoolName: Hashable {
-  var environment: APNsEnvironment
+  var network: PushNetwork
 
-  /// True if the environment's broadcasts use another endpoint than its pushes.
+  /// True if the network's broadcasts use another endpoint than its pushes.
   var isForBroadcasts = false
   var credential: Credential
 }
@@ -114,7 +114,7 @@ final class PoolTable: Sendable {
       credentials.use(new)
       var moved: [QueuedRequest<QueuedPush>] = []
       for (name, pool) in state.pools
-      where !new.all(of: name.environment).contains(name.credential) {
+      where !new.all(of: name.network).contains(name.credential) {
         state.pools[name] = nil
         state.retired.append(pool)
         moved += pool.retire()
@@ -151,24 +151,24 @@ final class PoolTable: Sendable {
 
   // MARK: Reachability
 
-  /// Opens a connection in each pool of an environment that has none; creates the first pool.
-  func connect(to environment: APNsEnvironment) {
+  /// Opens a connection in each pool of a network that has none; creates the first pool.
+  func connect(to network: PushNetwork) {
     state.withLock { state in
       if state.isClosed { return }
-      var pools = state.pools.filter { $0.key.environment == environment }.map(\.value)
-      let credentials = credentials.current.all(of: environment)
+      var pools = state.pools.filter { $0.key.network == network }.map(\.value)
+      let credentials = credentials.current.all(of: network)
       if pools.isEmpty, let first = credentials.min(by: { $0.name < $1.name }) {
-        pools = [pool(PoolName(environment: environment, credential: first), &state)]
+        pools = [pool(PoolName(network: network, credential: first), &state)]
       }
       for pool in pools { pool.connect() }
     }
   }
 
-  func reachability() -> [APNsEnvironment: Reachability] {
-    var result: [APNsEnvironment: Reachability] = [:]
+  func reachability() -> [PushNetwork: Reachability] {
+    var result: [PushNetwork: Reachability] = [:]
     for (name, pool) in state.withLock({ $0.pools }) where !name.isForBroadcasts {
       guard let found = pool.reachability else { continue }
-      if found == .connected || result[name.environment] == nil { result[name.environment] = found }
+      if found == .connected || result[name.network] == nil { result[name.network] = found }
     }
     return result
   }
@@ -181,20 +181,20 @@ final class PoolTable: Sendable {
   func statistics() -> [PoolStatistics] {
     var sums: [SeriesName: PoolStatistics] = [:]
     let credentials = credentials.current
-    for environment in APNsEnvironment.allCases {
-      for credential in credentials.all(of: environment) {
-        let name = SeriesName(environment, credential)
+    for network in PushNetwork.allCases {
+      for credential in credentials.all(of: network) {
+        let name = SeriesName(network, credential)
         sums[name] = PoolStatistics(
-          environment: environment, credential: name.credential, connections: .none)
+          network: network, credential: name.credential, connections: .none)
       }
     }
     let wall = now()
     for pool in all where !pool.name.isForBroadcasts {
       let connections = pool.statistics()
-      let name = SeriesName(pool.name.environment, pool.name.credential)
+      let name = SeriesName(pool.name.network, pool.name.credential)
       let known = sums[name]?.connections ?? .none
       sums[name] = PoolStatistics(
-        environment: name.environment, credential: name.credential,
+        network: name.network, credential: name.credential,
         connections: known + connections,
         tokenAge: connections.openConnections == 0
           ? sums[name]?.tokenAge : pool.authentication.mint?.age(at: wall))
@@ -204,16 +204,16 @@ final class PoolTable: Sendable {
 
   /// Two credentials may have one name, such as a certificate and its successor.
   private struct SeriesName: Hashable, Comparable {
-    var environment: APNsEnvironment
+    var network: PushNetwork
     var credential: String
 
-    init(_ environment: APNsEnvironment, _ credential: Credential) {
-      self.environment = environment
+    init(_ network: PushNetwork, _ credential: Credential) {
+      self.network = network
       self.credential = credential.name
     }
 
     static func < (left: Self, right: Self) -> Bool {
-      (left.environment.rawValue, left.credential) < (right.environment.rawValue, right.credential)
+      (left.network.rawValue, left.credential) < (right.network.rawValue, right.credential)
     }
   }
 }
@@ -221,26 +221,26 @@ final class PoolTable: Sendable {
 /// What decides which pool sends a push.
 private struct Route: Hashable {
   var lane: String
-  var environment: APNsEnvironment
+  var network: PushNetwork
   var type: PushType
   var isForBroadcasts = false
 
   // Reads single fields: a copy of the request would count references of all of them.
   init(_ push: QueuedPush, _ configuration: APNsConfiguration) {
     lane = push.lane
-    environment = push.submission.requests[push.index].environment
+    network = push.submission.requests[push.index].network
     type = push.submission.requests[push.index].headers.pushType
     if case .channel = push.submission.requests[push.index].address {
       isForBroadcasts =
-        configuration.broadcast(of: environment) != configuration.endpoint(of: environment)
+        configuration.broadcast(of: network) != configuration.endpoint(of: network)
     }
   }
 
   /// Nil if the credentials have nothing for the lane.
   func pool(_ credentials: Credentials) -> PoolName? {
-    let choice = credentials[Credentials.Lane(App(rawValue: lane), environment)]
+    let choice = credentials[Credentials.Lane(App(rawValue: lane), network)]
     return choice.credential(for: type).map {
-      PoolName(environment: environment, isForBroadcasts: isForBroadcasts, credential: $0)
+      PoolName(network: network, isForBroadcasts: isForBroadcasts, credential: $0)
     }
   }
 
@@ -250,6 +250,6 @@ private struct Route: Hashable {
       ? "\(type.rawValue) pushes need a signing key, and \(lane) has none"
       : "\(lane) has neither a signing key nor a client certificate"
     let name = "APNS_\(App(rawValue: lane).variableName)_PRIVATE_KEY_PATH"
-    return "\(reason) for \(environment.rawValue): set \(name) or APNS_PRIVATE_KEY_PATH"
+    return "\(reason) for \(network.rawValue): set \(name) or APNS_PRIVATE_KEY_PATH"
   }
 }

@@ -2,19 +2,19 @@
 package struct ConfigurationMistake: Hashable, Sendable {
   package var app: App
   /// Nil if the mistake concerns both environments.
-  package var environment: APNsEnvironment?
+  package var network: PushNetwork?
   package var code: LedgerReason.Code
 
-  package init(app: App, environment: APNsEnvironment?, code: LedgerReason.Code) {
+  package init(app: App, network: PushNetwork?, code: LedgerReason.Code) {
     self.app = app
-    self.environment = environment
+    self.network = network
     self.code = code
   }
 
   /// Returns the mistake that an outcome reveals; nil if it reveals none.
   init?(_ push: PlannedPush, _ outcome: PushOutcome) {
     guard let code = Verdict(outcome).reason?.code, code.isOfConfiguration else { return nil }
-    self.init(app: push.entry.app, environment: push.environment, code: code)
+    self.init(app: push.entry.app, network: push.network, code: code)
   }
 
   /// Returns the mistake for which a push was not sent; nil if it ended for another reason.
@@ -22,7 +22,7 @@ package struct ConfigurationMistake: Hashable, Sendable {
     guard entry.status == .suppressed, let code = entry.reason?.code, code.isOfConfiguration else {
       return nil
     }
-    self.init(app: entry.app, environment: nil, code: code)
+    self.init(app: entry.app, network: nil, code: code)
   }
 }
 

@@ -70,7 +70,7 @@ extension Settlement {
     }
     if outcome == .accepted {
       if push.isProbe {
-        found(.probed(push.environment))
+        found(.probed(push.network.apns))
       } else if push.isToRefusedPhone {
         found(.good)
       }
@@ -84,7 +84,7 @@ extension Settlement {
       } else if !isDoubtful {
         found(.bad(probe: nil))
       }
-    } else if case .refused(let refusal) = outcome, refusal.reason == "TooManyRequests",
+    } else if case .refused(let refusal) = outcome, refusal.rule.scope == .phone,
       case .again(let least) = verdict.kind
     {
       found(.throttled(until: now + least))

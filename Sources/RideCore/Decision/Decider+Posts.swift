@@ -70,7 +70,7 @@ extension Planner {
     var post = PlannedPush(
       entry: entry,
       PushRequest(
-        environment: configuration.defaultEnvironment,
+        network: PushNetwork(configuration.defaultEnvironment),
         address: .post(PostAddress(receiver: receiver, rule: rule.name)), headers: headers,
         payload: body, validUntil: validUntil))
     // They are headers of APNs.

@@ -70,8 +70,9 @@ extension Decider {
           entry, headers, payload, to: phone, token: token, validUntil: validUntil,
           by: configuration)
         if let environment = push.environment {
-          planned.isToOtherEnvironment = environment != planned.environment
-          planned.request.environment = environment
+          let network = PushNetwork(environment)
+          planned.isToOtherEnvironment = network != planned.network
+          planned.request.network = network
           planned.mayProbe = false
         }
         return planned
@@ -80,7 +81,8 @@ extension Decider {
     return PlannedPush(
       entry: entry,
       PushRequest(
-        environment: push.environment ?? configuration.defaultEnvironment, address: address,
+        network: PushNetwork(push.environment ?? configuration.defaultEnvironment),
+        address: address,
         headers: headers, payload: payload, validUntil: validUntil))
   }
 

@@ -19,9 +19,9 @@ package struct LedgerReason: Hashable, Sendable {
   }
 
   package enum Code: Hashable, Sendable {
-    /// A reason that APNs gave, and that `APNsReason.table` lists for pushes.
-    case apns(String)
-    /// A status that APNs answered without a reason, or with one that no table lists.
+    /// A reason that APNs or FCM gave, and that `ServiceReason` lists for pushes.
+    case service(String)
+    /// A status that was answered without a reason, or with one that no table lists.
     case status(Int)
     /// A reason of the engine.
     case engine(Engine)
@@ -98,6 +98,10 @@ package struct LedgerReason: Hashable, Sendable {
     case overCap = "over_cap"
     case noReceiver = "no_receiver"
     case receiverGone = "receiver_gone"
+    case noServiceAccount = "no_service_account"
+    case appleOnly = "apple_only"
+    case reservedKey = "reserved_key"
+    case alertsOff = "alerts_off"
     case unlisted = "other"
   }
 }
@@ -106,7 +110,7 @@ extension LedgerReason.Code {
   /// The metrics' label and the database's code: few values, and none that names anybody.
   package var word: String {
     switch self {
-    case .apns(let reason): reason
+    case .service(let reason): reason
     case .status(let status): "HTTP \(status)"
     case .engine(let engine): engine.rawValue
     }
@@ -117,7 +121,7 @@ extension LedgerReason.Code {
     if let engine = LedgerReason.Engine(rawValue: word) {
       self = .engine(engine)
     } else if RefusalRule.of(word) != nil {
-      self = .apns(word)
+      self = .service(word)
     } else if word.hasPrefix("HTTP "), let status = Int(word.dropFirst(5)) {
       self = .status(status)
     } else {
@@ -130,28 +134,29 @@ extension LedgerReason.Code {
   /// `DeviceTokenNotForTopic` may also be the mistake of a single registration.
   package var isOfConfiguration: Bool {
     switch self {
-    case .apns(let reason): APNsReason.table[reason]?.cause.isOfConfiguration ?? false
+    case .service(let reason): ServiceReason[reason]?.cause.isOfConfiguration ?? false
     case .status: false
-    case .engine(let engine): [.noBundleID, .noCredential].contains(engine)
+    case .engine(let engine): [.noBundleID, .noCredential, .noServiceAccount].contains(engine)
     }
   }
 
   /// What the reason means and how to resolve it; nil if no table explains it.
   package var explanation: ReasonExplanation? {
     switch self {
-    case .apns(let reason): APNsReason.table[reason]?.explanation
+    case .service(let reason): ServiceReason[reason]?.explanation
     case .status: nil
     case .engine(.noBundleID): .noBundleID
     case .engine(.noCredential): .noCredential
+    case .engine(.noServiceAccount): .noServiceAccount
     case .engine: nil
     }
   }
 
   /// APNs' verdict on a phone's token in one environment.
-  static let badDeviceToken = Self.apns("BadDeviceToken")
+  static let badDeviceToken = Self.service("BadDeviceToken")
 
   /// A client certificate that APNs refuses, by an answer or in the TLS handshake.
-  static let badCertificate = Self.apns("BadCertificate")
+  static let badCertificate = Self.service("BadCertificate")
 }
 
 extension LedgerReason {
@@ -181,7 +186,7 @@ extension LedgerReason {
   static let ruleGone = LedgerReason(.ruleGone, "the rule is gone")
   static let phoneDisabled = LedgerReason(.phoneDisabled, "the phone is disabled")
   static let badDeviceToken = LedgerReason(.badDeviceToken, "BadDeviceToken")
-  static let tooManyRequests = LedgerReason(.apns("TooManyRequests"), "TooManyRequests")
+  static let tooManyRequests = LedgerReason(.service("TooManyRequests"), "TooManyRequests")
 
   static func waiting(until due: Timestamp) -> LedgerReason {
     LedgerReason(.waiting, "waits until \(CivilTime.iso(due))")
@@ -234,7 +239,7 @@ extension LedgerReason {
       return
     }
     let isListed = RefusalRule.of(reason) != nil
-    self.init(isListed ? .apns(reason) : .engine(.unlisted), reason.brief(bytes: 300))
+    self.init(isListed ? .service(reason) : .engine(.unlisted), reason.brief(bytes: 300))
   }
 
   init(_ cause: UnsentCause) {

@@ -42,9 +42,9 @@ package struct PlannedPush: Hashable, Sendable {
     boxedStep = step.map { .step($0) }
   }
 
-  /// The APNs environment that the token belongs to.
-  package var environment: APNsEnvironment { request.environment }
-  /// The device token or channel that it is sent to.
+  /// What it leaves through.
+  package var network: PushNetwork { request.network }
+  /// The device token, registration or channel that it is sent to.
   package var address: PushAddress { request.address }
   package var headers: PushHeaders { request.headers }
   /// The JSON body.
@@ -54,9 +54,9 @@ package struct PlannedPush: Hashable, Sendable {
 
   package var lane: PushLane {
     if case .post(let post) = address {
-      return PushLane(environment: environment, app: App(rawValue: post.lane))
+      return PushLane(network: network, app: App(rawValue: post.lane))
     }
-    return PushLane(environment: environment, app: entry.app)
+    return PushLane(network: network, app: entry.app)
   }
 
   package var tokenOwner: TokenOwner {
@@ -90,7 +90,7 @@ extension PlannedPush {
     self.init(
       entry: entry,
       PushRequest(
-        environment: phone.environment(of: entry, configuration), address: .device(token),
+        network: PushNetwork(phone.environment(of: entry, configuration)), address: .device(token),
         headers: headers, payload: payload, validUntil: validUntil))
     isProbe = phone.isProbed(by: entry)
     mayProbe = !isProbe && phone.mayBeProbed(configuration)

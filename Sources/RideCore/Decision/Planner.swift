@@ -101,7 +101,7 @@ struct Planner {
     throw Problem(
       status: .rejected,
       reason: LedgerReason(
-        .apns("PayloadTooLarge"), PayloadSize.description(of: payload, limit: limit)))
+        .service("PayloadTooLarge"), PayloadSize.description(of: payload, limit: limit)))
   }
 
   /// Returns the payload for the phones of one person that have these texts.
@@ -161,7 +161,7 @@ struct Planner {
       throw Problem(
         status: .rejected,
         reason: LedgerReason(
-          .apns("BadCollapseId"),
+          .service("BadCollapseId"),
           "BadCollapseId: collapse gives \(text.utf8.count) bytes, 1 to 64 are allowed"))
     }
     return id

@@ -31,8 +31,8 @@ package struct TokenInvalidation: Hashable, Sendable {
 }
 
 extension TokenInvalidation {
-  /// Returns the invalidation of what a card's pushes are sent to: its phone's token, or the
-  /// channel that takes its place.
+  /// Returns the invalidation of what a card's pushes are sent to: its token, the channel that takes
+  /// its place, or its Android phone.
   static func ofCard(
     _ target: CardTarget, since: Timestamp?, reason: String
   ) -> TokenInvalidation {
@@ -41,6 +41,8 @@ extension TokenInvalidation {
       TokenInvalidation(kind: .activity, id: id, since: since, reason: reason)
     case .channel(let id):
       TokenInvalidation(kind: .channel, id: id, since: since, reason: reason)
+    case .phone(let id):
+      TokenInvalidation(kind: .phone, id: id, since: since, reason: reason)
     }
   }
 }

@@ -81,7 +81,7 @@ package enum LegacyVerdict: Hashable, Sendable {
 
   private static func isOfToken(_ code: LedgerReason.Code) -> Bool {
     switch code {
-    case .apns(let reason): RefusalRule.of(reason).map { $0.token != .kept } ?? false
+    case .service(let reason): RefusalRule.of(reason).map { $0.token != .kept } ?? false
     case .engine(.phoneDisabled), .engine(.phoneQuarantined): true
     case .engine, .status: false
     }

@@ -1,4 +1,4 @@
-/// Sends pushes to APNs.
+/// Sends pushes to APNs and FCM.
 package protocol PushTransport: Sendable {
   /// Accepts pushes and returns at once; each ends in exactly one report, within its deadline.
   ///
@@ -9,14 +9,14 @@ package protocol PushTransport: Sendable {
   /// Stops accepting pushes, waits this long for answers to those in flight, and ends.
   func close(within limit: Duration) async
 
-  /// Whether APNs can be reached, for the environments in which that is known.
-  func reachability() -> [APNsEnvironment: Reachability]
+  /// Whether the services can be reached, for the networks of which that is known.
+  func reachability() -> [PushNetwork: Reachability]
 
-  /// Begins to open a connection to an environment, without a push, unless there is one.
-  func connect(to environment: APNsEnvironment)
+  /// Begins to open a connection to a network, without a push, unless there is one.
+  func connect(to network: PushNetwork)
 }
 
-/// Whether a sender can reach one environment of APNs.
+/// Whether a sender can reach one network.
 package enum Reachability: Hashable, Sendable {
   /// A connection is open.
   case connected

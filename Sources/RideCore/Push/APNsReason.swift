@@ -1,56 +1,10 @@
-/// A reason that APNs gives for an answer other than 200.
-///
-/// This is the only table of them: the client, the decision, the metrics, `doctor` and the channel
-/// commands take from it what a reason means for each.
-package struct APNsReason: Hashable, Sendable {
-  /// Where the fault lies, as far as the reason shows it.
-  package enum Cause: Hashable, Sendable {
-    case deviceToken
-    case topic
-    /// The signing key or the client certificate.
-    case key
-    case environment
-    case clock
-    case other
-
-    /// Whether the service's configuration has to be corrected.
-    package var isOfConfiguration: Bool {
-      switch self {
-      case .topic, .key, .environment: true
-      case .deviceToken, .clock, .other: false
-      }
-    }
-  }
-
-  /// The status that Apple documents for the reason.
-  package var status: Int
-
-  /// The consequences for a push; nil if only the channel API gives the reason.
-  package var rule: RefusalRule?
-
-  package var cause: Cause
-
-  /// The explanation to a person; nil for reasons that only a fault of RidePulse or the phone's own
-  /// token can cause.
-  package var explanation: ReasonExplanation?
-
-  private init(
-    _ status: Int, _ rule: RefusalRule?, cause: Cause = .other,
-    _ explanation: ReasonExplanation? = nil
-  ) {
-    self.status = status
-    self.rule = rule
-    self.cause = cause
-    self.explanation = explanation
-  }
-}
-
-extension APNsReason {
+/// The reasons that APNs gives.
+package enum APNsReason {
   /// Apple's reasons, and those seen on the wire.
-  package static let table: [String: APNsReason] =
+  package static let table: [String: ServiceReason] =
     badRequests.merging(forbidden) { first, _ in first }.merging(others) { first, _ in first }
 
-  private static let badRequests: [String: APNsReason] = [
+  private static let badRequests: [String: ServiceReason] = [
     "BadChannelId": .init(
       400, .init(push: .rejected, token: .gone),
       .init(
@@ -155,7 +109,7 @@ extension APNsReason {
   ]
 
   // If the key is at fault, the push itself is still good, and is retried until the key works.
-  private static let forbidden: [String: APNsReason] = [
+  private static let forbidden: [String: ServiceReason] = [
     "BadCertificate": .init(
       403, .init(push: .again, isOfConfiguration: true), cause: .key,
       .init(
@@ -212,7 +166,7 @@ extension APNsReason {
       .wrongEnvironment),
   ]
 
-  private static let others: [String: APNsReason] = [
+  private static let others: [String: ServiceReason] = [
     "BadPath": .init(
       404, .init(push: .rejected),
       .init(
@@ -239,7 +193,7 @@ extension APNsReason {
         "the provider token changed more than once in 20 minutes",
         do: "wait 20 minutes, and look for another sender with the same key")),
     "TooManyRequests": .init(
-      429, .init(push: .again),
+      429, .init(push: .again, scope: .phone),
       .init(
         "APNs is asked too often",
         do: "wait some minutes and try again")),

@@ -2,15 +2,20 @@
 package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   /// One phone, or one card on it.
   case device(DeviceToken)
+  /// One Android phone.
+  case registration(FCMRegistration)
   /// All subscribers of an app's broadcast channel.
   case channel(BroadcastChannel)
   /// A receiver of the service: one HTTP POST.
   case post(PostAddress)
 
-  /// The maximum number of bytes that APNs accepts in the body.
+  /// The maximum number of bytes in the body: that of APNs, or a bound above all that FCM accepts.
+  ///
+  /// FCM counts keys and values of a message, not its bytes.
   package var payloadLimit: Int {
     switch self {
     case .device: PushRequest.payloadLimit
+    case .registration: PushRequest.messageLimit
     case .channel: PushRequest.broadcastLimit
     case .post: PostAddress.payloadLimit
     }
@@ -20,6 +25,7 @@ package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   package var text: String {
     switch self {
     case .device(let token): token.hex
+    case .registration(let registration): registration.text
     case .channel(let channel): channel.id.rawValue
     case .post(let post): post.lane
     }
@@ -29,6 +35,7 @@ package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   package var pathPrefix: String {
     switch self {
     case .device: "/3/device/"
+    case .registration: "/v1/projects/"
     case .channel: "/4/broadcasts/apps/"
     case .post(let post): post.urlVariable
     }
@@ -39,7 +46,7 @@ package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .device(let token): token.hex
     case .channel(let channel): channel.bundleID
-    case .post: ""
+    case .registration, .post: ""
     }
   }
 
@@ -47,6 +54,7 @@ package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   package var shownPath: String {
     switch self {
     case .device(let token): "\(pathPrefix)\(token)"
+    case .registration(let registration): "\(pathPrefix)\(registration)"
     case .channel, .post: pathPrefix + pathEnd
     }
   }
@@ -55,6 +63,7 @@ package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .device(let token): "\(token)"
+    case .registration(let registration): "\(registration)"
     case .channel(let channel): "channel \(channel.id)"
     case .post(let post): "receiver \(post.receiver)"
     }

@@ -1,13 +1,13 @@
-/// The pushes of one app in one APNs environment.
+/// The pushes of one app that leave through one environment of APNs, or through FCM.
 package struct PushLane: Hashable, Sendable {
-  package var environment: APNsEnvironment
+  package var network: PushNetwork
   package var app: App
 
   /// Whether it is that of a receiver of posts, which APNs has no part in.
   package var isOfPosts: Bool { app.rawValue.hasPrefix(PostAddress.lanePrefix) }
 
-  package init(environment: APNsEnvironment, app: App) {
-    self.environment = environment
+  package init(network: PushNetwork, app: App) {
+    self.network = network
     self.app = app
   }
 }

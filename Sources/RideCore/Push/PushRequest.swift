@@ -5,13 +5,13 @@ package struct PushRequest: Hashable, Sendable {
   /// Identifies this push in its report; the sender chooses it and keeps it unique.
   package var ticket: UInt64
 
-  /// The APNs environment that the token belongs to.
-  package var environment: APNsEnvironment
+  /// The environment of APNs that the token belongs to, or FCM.
+  package var network: PushNetwork
 
   /// The recipient.
   package var address: PushAddress
 
-  /// The `apns-` headers.
+  /// The `apns-` headers; FCM gets none, and the ledger records them.
   package var headers: PushHeaders
 
   /// The JSON body, in UTF-8.
@@ -36,11 +36,11 @@ package struct PushRequest: Hashable, Sendable {
   package static let freshness: Duration = .seconds(1)
 
   package init(
-    ticket: UInt64 = 0, environment: APNsEnvironment, address: PushAddress, headers: PushHeaders,
+    ticket: UInt64 = 0, network: PushNetwork, address: PushAddress, headers: PushHeaders,
     payload: [UInt8], validUntil: Timestamp = Timestamp(microseconds: .max)
   ) {
     self.ticket = ticket
-    self.environment = environment
+    self.network = network
     self.address = address
     self.headers = headers
     self.payload = payload
@@ -49,6 +49,9 @@ package struct PushRequest: Hashable, Sendable {
 
   /// The maximum number of bytes that APNs accepts in the body of a push to a phone.
   package static let payloadLimit = 4096
+
+  /// The maximum number of bytes of a message to FCM; its keys and values may have 4096.
+  package static let messageLimit = 16_384
 
   /// The maximum number of bytes that APNs accepts in the body of a broadcast.
   package static let broadcastLimit = 5120

@@ -18,11 +18,11 @@ package struct ReasonExplanation: Hashable, Sendable {
     advice.replacing("<APP>", with: variable)
   }
 
-  /// Returns the explanation of a reason of APNs; nil if there is none.
+  /// Returns the explanation of a reason of APNs or FCM; nil if there is none.
   package static func of(_ reason: String) -> ReasonExplanation? {
     // Seen on the wire in this spelling.
     let reason = reason == "Service Unavailable" ? "ServiceUnavailable" : reason
-    return APNsReason.table[reason]?.explanation
+    return ServiceReason[reason]?.explanation
   }
 
   /// Returns the explanation of a response, by the class of its status if the reason is unknown.
@@ -58,6 +58,12 @@ package struct ReasonExplanation: Hashable, Sendable {
   /// `LedgerReason.Engine.noBundleID`
   package static let noBundleID = ReasonExplanation(
     "the app has no bundle ID", do: "set APNS_<APP>_BUNDLE_ID and restart ridepulse serve")
+
+  /// `LedgerReason.Engine.noServiceAccount`
+  package static let noServiceAccount = ReasonExplanation(
+    "the app has no service account for its Android phones",
+    do: "set FCM_<APP>_SERVICE_ACCOUNT_PATH, or FCM_SERVICE_ACCOUNT_PATH for all apps, and restart "
+      + "ridepulse serve")
 
   static let unwell = ReasonExplanation(
     "APNs has trouble of its own", do: "try again in 15 minutes")

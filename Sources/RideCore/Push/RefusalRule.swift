@@ -1,4 +1,4 @@
-/// The consequences of an APNs response other than 200.
+/// The consequences of a response of APNs or FCM other than 200.
 package struct RefusalRule: Hashable, Sendable {
   /// Whether the push is retried.
   package enum Push: Hashable, Sendable {
@@ -38,17 +38,28 @@ package struct RefusalRule: Hashable, Sendable {
     case renewed
   }
 
+  /// Which pushes wait if this one goes again.
+  package enum Scope: Hashable, Sendable {
+    /// This one alone.
+    case push
+    /// All to its phone.
+    case phone
+    /// All of its lane.
+    case lane
+  }
+
   package var push: Push
+  package var scope: Scope = .push
   package var token: Token = .kept
   package var connection: Connection = .kept
   package var providerToken: ProviderToken = .kept
-  /// Whether APNs refuses all pushes of the app until keys or topics are corrected.
+  /// Whether the service refuses all pushes of the app until keys or topics are corrected.
   package var isOfConfiguration = false
 }
 
 extension RefusalRule {
   /// Returns the rule of a reason; nil for one that no push gets, or that is unknown.
-  package static func of(_ reason: String) -> RefusalRule? { APNsReason.table[reason]?.rule }
+  package static func of(_ reason: String) -> RefusalRule? { ServiceReason[reason]?.rule }
 
   /// Returns the rule for an unknown or missing reason: an unreadable body must not turn a
   /// temporary failure into a permanent one, nor hide a permanent one.
@@ -71,7 +82,7 @@ extension RefusalRule {
 }
 
 extension Refusal {
-  /// The consequences: by Apple's reason if it is known, otherwise by the class of the status.
+  /// The consequences: by its reason if that is known, otherwise by the class of the status.
   package var rule: RefusalRule {
     isByReceiver
       ? .ofReceiver(status) : reason.flatMap { RefusalRule.of($0) } ?? .ofStatus(status)

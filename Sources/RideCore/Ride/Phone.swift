@@ -5,15 +5,16 @@ package struct Phone: Hashable, Sendable {
   package var id: Int64
   package var app: App
   package var ownerID: OwnerID
-  /// Its address at APNs as registered, which may turn out not to be a token.
+  package var platform: Platform = .ios
+  /// Its address at APNs or FCM as registered, which may turn out not to be a token.
   package var token: String
-  /// The APNs environment of the token; nil if the app did not specify it.
+  /// The APNs environment of the token; nil if the app did not specify it, and for Android.
   package var environment: APNsEnvironment?
   /// The language that the app runs in, such as `de` or `pt-BR`.
   package var locale: String?
   /// The zone of its clock, as registered: the tz database may have none of this name.
   package var timeZone: String?
-  /// The problems that APNs reported for the phone; nil if there are none.
+  /// The problems that APNs or FCM reported for the phone; nil if there are none.
   package var problem: PhoneProblem?
   /// When it, or its owner on an unknown phone, last made contact (`ridepulse.contact`); nil if no
   /// contact was recorded.

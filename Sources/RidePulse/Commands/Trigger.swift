@@ -203,7 +203,7 @@ enum DryRunReport {
     let lines =
       [
         "\(target(entry.rule, entry.app.rawValue, entry.tokenSuffix)), "
-          + "\(push.environment.rawValue), valid until \(CivilTime.iso(validUntil))",
+          + "\(push.network.rawValue), valid until \(CivilTime.iso(validUntil))",
         "POST \(push.address.shownPath)",
       ]
       + fields + ["", Escape.json(String(decoding: push.payload, as: UTF8.self))]

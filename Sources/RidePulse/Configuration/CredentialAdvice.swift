@@ -38,7 +38,7 @@ enum CredentialAdvice {
     _ credentials: Credentials, _ apns: APNsVariables, _ apps: [App]
   ) -> [String] {
     apps.sorted { $0.rawValue < $1.rawValue }.compactMap { app in
-      let choice = credentials[.init(app, apns.defaultEnvironment)]
+      let choice = credentials[.init(app, PushNetwork(apns.defaultEnvironment))]
       guard choice.certificate != nil, choice.key == nil else { return nil }
       return "cards of the app \(app) can't be sent: APNs accepts none over a client certificate; "
         + "set APNS_\(app.variableName)_PRIVATE_KEY_PATH, or APNS_PRIVATE_KEY_PATH for all apps"
@@ -49,7 +49,7 @@ enum CredentialAdvice {
     _ credentials: Credentials, _ apns: APNsVariables, _ now: Timestamp
   ) -> [String] {
     apns.bundleIDs.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { app, bundleID in
-      let lanes = APNsEnvironment.allCases.map { Credentials.Lane(app, $0) }
+      let lanes = APNsEnvironment.allCases.map { Credentials.Lane(app, PushNetwork($0)) }
       guard let certificate = lanes.lazy.compactMap({ credentials[$0].certificate }).first else {
         return [String]()
       }

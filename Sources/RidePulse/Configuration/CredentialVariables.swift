@@ -37,11 +37,11 @@ struct CredentialVariables: Sendable {
       for environment in APNsEnvironment.allCases {
         let source = source(of: app, environment)
         if source.key != nil || source.certificate != nil {
-          lanes[.init(app, environment)] = source
+          lanes[.init(app, PushNetwork(environment))] = source
         }
       }
     }
-    let lacking = apps.filter { lanes[.init($0, standard)] == nil }
+    let lacking = apps.filter { lanes[.init($0, PushNetwork(standard))] == nil }
     for app in lacking { problems += missing(app, standard) }
     let misplaced = misplacedCertificates(scopes)
     // If an app lacks a credential, a certificate in the wrong variable may be why.

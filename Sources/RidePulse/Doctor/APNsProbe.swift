@@ -48,7 +48,7 @@ struct APNsProbe {
     _ environment: APNsEnvironment, _ configuration: APNsConfiguration, _ probes: APNsState
   ) async -> APNsState.EnvironmentState {
     var state = APNsState.EnvironmentState(
-      environment: environment, endpoint: "\(configuration.endpoint(of: environment))")
+      environment: environment, endpoint: "\(configuration.endpoint(of: PushNetwork(environment)))")
     let connectivity = await Probe.find(within: configuration.connectTimeout + .seconds(1)) {
       do throws(ConnectivityFailure) {
         try await configuration.probeConnectivity(to: environment)
@@ -84,7 +84,7 @@ struct APNsProbe {
     if groups.isEmpty { return }
     let requests = groups.enumerated().map { index, group in
       var request = PushRequest(
-        ticket: UInt64(index), environment: state.environment, address: .device(token),
+        ticket: UInt64(index), network: PushNetwork(state.environment), address: .device(token),
         headers: PushHeaders(
           id: PushID(of: "doctor", "\(index)", "\(MachineTime.now.microseconds)"),
           topic: group.topic, pushType: group.pushType, priority: .powerAware,
@@ -130,7 +130,7 @@ struct APNsProbe {
   private func groups(_ environment: APNsEnvironment, _ state: APNsState) -> [Group] {
     var groups: [Group] = []
     for (app, bundleID) in state.bundleIDs.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      let choice = state.credentials.credentials[.init(app, environment)]
+      let choice = state.credentials.credentials[.init(app, PushNetwork(environment))]
       for type in state.pushTypes(of: app, environment) {
         guard let credential = choice.credential(for: type) else { continue }
         let topic = type == .liveactivity ? bundleID + ".push-type.liveactivity" : bundleID
@@ -204,7 +204,7 @@ struct APNsState: Sendable {
   /// The push types that are tried for an app: a certificate can't send cards, so that the key next
   /// to it is tried with one.
   func pushTypes(of app: App, _ environment: APNsEnvironment) -> [PushType] {
-    let choice = credentials.credentials[.init(app, environment)]
+    let choice = credentials.credentials[.init(app, PushNetwork(environment))]
     return choice.certificate != nil && choice.key != nil
       ? [.background, .liveactivity] : [.background]
   }

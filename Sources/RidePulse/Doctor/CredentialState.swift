@@ -53,8 +53,10 @@ struct CredentialState: Sendable {
     }
     let apps = bundleIDs.sorted { $0.key.rawValue < $1.key.rawValue }
     certificates = apps.compactMap { app, bundleID in
-      APNsEnvironment.allCases.lazy.compactMap { variables.lanes[.init(app, $0)]?.certificate }
-        .first.map { Certificate(app, $0, bundleID: bundleID, now: now) }
+      APNsEnvironment.allCases.lazy.compactMap {
+        variables.lanes[.init(app, PushNetwork($0))]?.certificate
+      }
+      .first.map { Certificate(app, $0, bundleID: bundleID, now: now) }
     }
     isSeparate = apps.contains { app, _ in
       variables.lanes[.init(app, .production)] != variables.lanes[.init(app, .sandbox)]

@@ -108,10 +108,10 @@ struct LiveMessage {
 
   private var lanes: [JSONValue] {
     reading.engine.lanes.sorted {
-      ($0.app, $0.environment.rawValue) < ($1.app, $1.environment.rawValue)
+      ($0.app, $0.network.rawValue) < ($1.app, $1.network.rawValue)
     }.map {
       .object([
-        "app": .string($0.app), "environment": .string($0.environment.rawValue),
+        "app": .string($0.app), "environment": .string($0.network.rawValue),
         "paused": .bool($0.pausedBy != nil),
         "cause": $0.pausedBy.map { .string($0.rawValue) } ?? .null,
       ])
@@ -119,12 +119,12 @@ struct LiveMessage {
   }
 
   private var connections: [JSONValue] {
-    APNsEnvironment.allCases.compactMap { environment in
-      let statistics = reading.transport.filter { $0.environment == environment }
+    PushNetwork.allCases.compactMap { network in
+      let statistics = reading.transport.filter { $0.network == network }
         .reduce(.none) { $0 + $1.connections }
       guard statistics.openedTotal > 0 || statistics.queued > 0 else { return nil }
       return .object([
-        "environment": .string(environment.rawValue),
+        "environment": .string(network.rawValue),
         "open": .integer(Int64(statistics.openConnections)),
         "in_flight": .integer(Int64(statistics.inFlight)),
         "queued": .integer(Int64(statistics.queued)),

@@ -36,7 +36,7 @@ struct PreviewJSON: PreviewWriter {
         "\"expiration\":\(headers.expiration.epochSeconds)",
         "\"collapse_id\":\(headers.collapseID.map { Self.text($0.text) } ?? "null")",
         "\"apns_id\":\"\(headers.id)\"",
-        "\"devices\":[{\"environment\":\"\(push.environment.rawValue)\",\"token_suffix\":"
+        "\"devices\":[{\"environment\":\"\(push.network.rawValue)\",\"token_suffix\":"
           + "\(Self.text(push.entry.tokenSuffix ?? ""))}]",
         "\"payload_bytes\":\(push.payload.count)",
         "\"warnings\":[\(warnings.map(Self.text).joined(separator: ","))]",

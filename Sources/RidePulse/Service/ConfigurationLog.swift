@@ -26,7 +26,7 @@ final class ConfigurationLog: Sendable {
     log(
       .error, "Pushes not sent: check the configuration",
       [
-        "app": mistake.app.rawValue, "environment": mistake.environment?.rawValue ?? "both",
+        "app": mistake.app.rawValue, "environment": mistake.network?.rawValue ?? "both",
         "reason": mistake.code.word, "meaning": explanation?.meaning ?? "",
         "action": explanation?.advice(variable: mistake.app.variableName) ?? "ridepulse doctor",
       ])

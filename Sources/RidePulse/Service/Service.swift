@@ -220,7 +220,7 @@ final class Service: Sendable {
     let old = transport.credentialsInUse
     transport.use(credentials)
     engine.credentialsReplaced { lane in
-      let lane = Credentials.Lane(lane.app, lane.environment)
+      let lane = Credentials.Lane(lane.app, lane.network)
       return old[lane] != credentials[lane]
     }
     mistakes.reloaded()

@@ -90,7 +90,7 @@ enum ServiceMetrics {
         lanes.add(
           lane.pausedBy == cause ? 1 : 0,
           [
-            .init("app", lane.app), .init("environment", lane.environment.rawValue),
+            .init("app", lane.app), .init("environment", lane.network.rawValue),
             .init("cause", cause.rawValue),
           ])
       }
@@ -150,7 +150,7 @@ enum ServiceMetrics {
     for pool in reading.transport {
       let statistics = pool.connections
       let labels = [
-        MetricFamily.Label("environment", pool.environment.rawValue),
+        MetricFamily.Label("environment", pool.network.rawValue),
         MetricFamily.Label("credential", pool.credential),
       ]
       if let tokenAge = pool.tokenAge { age.add(tokenAge.inSeconds, labels) }

@@ -21,9 +21,9 @@ struct ServiceTransport: PushTransport {
     await closed
   }
 
-  func reachability() -> [APNsEnvironment: Reachability] { pushes.reachability() }
+  func reachability() -> [PushNetwork: Reachability] { pushes.reachability() }
 
-  func connect(to environment: APNsEnvironment) { pushes.connect(to: environment) }
+  func connect(to network: PushNetwork) { pushes.connect(to: network) }
 }
 
 extension PushRequest {

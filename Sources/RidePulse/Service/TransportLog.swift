@@ -4,7 +4,7 @@ import RideCore
 
 enum TransportLog {
   static func record(_ event: TransportEvent, _ log: Log) {
-    let connection = "\(event.environment.rawValue) \(event.credential) \(event.connection)"
+    let connection = "\(event.network.rawValue) \(event.credential) \(event.connection)"
     switch event.kind {
     case .connected:
       log(.info, "APNs connected", ["connection": connection])

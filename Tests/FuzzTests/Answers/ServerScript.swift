@@ -128,7 +128,7 @@ final class ServerScript {
       expiration: .neverStore)
     let payload = [UInt8](repeating: 0x20, count: chance.pick(0, 1, 100, 4096))
     return PushRequest(
-      ticket: ticket, environment: .production, address: .device(token), headers: headers,
+      ticket: ticket, network: .production, address: .device(token), headers: headers,
       payload: payload)
   }
 

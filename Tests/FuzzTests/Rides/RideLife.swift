@@ -179,7 +179,7 @@ extension RideLife {
           step.timestamp > before || before == .max, "timestamp \(step.timestamp) after \(before)")
       }
     }
-    for entry in decision.ended where entry.reason?.code == .apns("PayloadTooLarge") {
+    for entry in decision.ended where entry.reason?.code == .service("PayloadTooLarge") {
       try require(entry.status == .rejected, "too large and not rejected: \(entry)")
     }
     for (rule, tally) in decision.settlement.tallies {

@@ -14,7 +14,7 @@ final class StrictTransport: PushTransport {
     var open: [UInt64: PushID] = [:]
     var held: [(PushReport, @Sendable ([PushReport]) -> Void)] = []
     var isClosed = false
-    var reachability: [APNsEnvironment: Reachability] = [:]
+    var reachability: [PushNetwork: Reachability] = [:]
     var connects = 0
   }
 
@@ -58,12 +58,12 @@ final class StrictTransport: PushTransport {
   /// How often a connection without a push was asked for.
   var connects: Int { state.withLock { $0.connects } }
 
-  func reachability() -> [APNsEnvironment: Reachability] { state.withLock { $0.reachability } }
+  func reachability() -> [PushNetwork: Reachability] { state.withLock { $0.reachability } }
 
-  func connect(to environment: APNsEnvironment) { state.withLock { $0.connects += 1 } }
+  func connect(to environment: PushNetwork) { state.withLock { $0.connects += 1 } }
 
   /// Sets what `reachability` returns.
-  func reach(_ reachability: Reachability, in environment: APNsEnvironment = .production) {
+  func reach(_ reachability: Reachability, in environment: PushNetwork = .production) {
     state.withLock { $0.reachability[environment] = reachability }
   }
 

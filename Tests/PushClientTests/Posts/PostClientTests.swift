@@ -28,7 +28,7 @@ import Testing
     -> PushRequest
   {
     PushRequest(
-      ticket: UInt64(number), environment: .production,
+      ticket: UInt64(number), network: .production,
       address: .post(PostAddress(receiver: name, rule: rule)),
       headers: PushHeaders(
         id: PushID(of: "post", "\(number)"), topic: "", pushType: .background,

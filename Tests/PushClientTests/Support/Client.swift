@@ -64,9 +64,9 @@ struct TestClient {
 }
 
 extension PushClient {
-  /// The statistics of all connections to one environment.
-  func statistics(of environment: APNsEnvironment) -> TransportStatistics {
-    statistics().filter { $0.environment == environment }
+  /// The statistics of all connections to one network.
+  func statistics(of network: PushNetwork) -> TransportStatistics {
+    statistics().filter { $0.network == network }
       .reduce(TransportStatistics()) { $0 + $1.connections }
   }
 }
@@ -103,11 +103,11 @@ enum Collected {
 extension PushRequest {
   /// A push with a number that distinguishes it from others.
   static func test(
-    _ number: UInt64, environment: APNsEnvironment = .production,
+    _ number: UInt64, network: PushNetwork = .production,
     payload: [UInt8] = Array(#"{"aps":{}}"#.utf8), topic: String = "com.example.customer"
   ) -> PushRequest {
     PushRequest(
-      ticket: number, environment: environment, address: .device(DeviceToken.test),
+      ticket: number, network: network, address: .device(DeviceToken.test),
       headers: PushHeaders(
         id: PushID(of: "test", String(number)), topic: topic, pushType: .alert,
         priority: .immediate, expiration: .neverStore), payload: payload)

@@ -76,11 +76,11 @@ import Testing
       $0.sandbox = endpoint
     }
     let requests = (0..<400).map { number in
-      PushRequest.test(number, environment: number.isMultiple(of: 2) ? .production : .sandbox)
+      PushRequest.test(number, network: number.isMultiple(of: 2) ? .production : .sandbox)
     }
     #expect(await client.send(requests).allSatisfy { $0 == .accepted })
     await client.close()
-    let even = Set(requests.filter { $0.environment == .production }.map(\.idText))
+    let even = Set(requests.filter { $0.network == .production }.map(\.idText))
     #expect(Set(await production.stop().requestIDs) == even)
     #expect(Set(await sandbox.stop().requestIDs) == Set(requests.map(\.idText)).subtracting(even))
   }

@@ -12,7 +12,7 @@ import Testing
     var headers = PushRequest.test(number).headers
     headers.pushType = .liveactivity
     return PushRequest(
-      ticket: number, environment: .production, address: .channel(channel), headers: headers,
+      ticket: number, network: .production, address: .channel(channel), headers: headers,
       payload: [UInt8](repeating: 0x20, count: payload))
   }
 

@@ -32,7 +32,7 @@ import Testing
   ) throws {
     let entry = try #require(APNsReason.table[reason])
     if entry.rule?.isOfConfiguration == true { #expect(entry.cause.isOfConfiguration) }
-    let code = LedgerReason.Code.apns(reason)
+    let code = LedgerReason.Code.service(reason)
     #expect(code.isOfConfiguration == entry.cause.isOfConfiguration)
     guard code.isOfConfiguration else { return }
     let advice = try #require(code.explanation).advice(variable: "DRIVER")

@@ -22,20 +22,20 @@ import Testing
     let found = settlement(.refused(Refusal(status: status, reason: reason))).mistakes
     let app = Sample.phone().app
     #expect(
-      found == [ConfigurationMistake(app: app, environment: .production, code: .apns(reason))])
+      found == [ConfigurationMistake(app: app, network: .production, code: .service(reason))])
   }
 
   @Test func `R116 a missing credential is a mistake of app and environment`() {
     let found = settlement(.unsent(.noCredential("customer has no key"))).mistakes
     #expect(found.map(\.code) == [.engine(.noCredential)])
-    #expect(found.first?.environment == .production)
+    #expect(found.first?.network == .production)
     let explanation = found.first?.code.explanation
     #expect(explanation?.advice(variable: "X").contains("APNS_X_PRIVATE_KEY_PATH") == true)
   }
 
   @Test func `R116 a certificate refused in the TLS handshake is a mistake like BadCertificate`() {
     let end = settlement(.unsent(.certificateRefused("alert unknown ca")))
-    #expect(end.mistakes.map(\.code) == [.apns("BadCertificate")])
+    #expect(end.mistakes.map(\.code) == [.service("BadCertificate")])
     #expect(end.entries.map(\.status) == [.pending], "a reload may correct it in time")
     let explanation = end.mistakes.first?.code.explanation
     #expect(explanation?.advice(variable: "X").contains("APNS_X_CERTIFICATE_PATH") == true)
@@ -54,7 +54,7 @@ import Testing
   @Test func `R116 a missing bundle ID is a mistake of the app`() {
     let mistake = settlement(.accepted, bundleID: false).mistakes.first
     #expect(mistake?.code == .engine(.noBundleID))
-    #expect(mistake?.environment == nil && mistake?.app == Sample.phone().app)
+    #expect(mistake?.network == nil && mistake?.app == Sample.phone().app)
     let explanation = mistake?.code.explanation
     #expect(explanation?.advice(variable: "CUSTOMER").contains("APNS_CUSTOMER_BUNDLE_ID") == true)
   }
@@ -64,7 +64,7 @@ import Testing
     let other = settlement(.refused(Refusal(status: 403, reason: "Forbidden")))
     var mistakes = ConfigurationMistakes()
     #expect(mistakes.add([wrong, wrong]).count == 1)
-    #expect(mistakes.add([wrong, other]).map(\.code) == [.apns("Forbidden")])
+    #expect(mistakes.add([wrong, other]).map(\.code) == [.service("Forbidden")])
     mistakes.forgetAll()
     #expect(mistakes.add([wrong, other]).count == 2)
   }

@@ -11,7 +11,7 @@ import Testing
     #expect(decision.ended.isEmpty)
     #expect(decision.isActive)
     #expect(push.address.text == Sample.customerToken)
-    #expect(push.environment == .production)
+    #expect(push.network == .production)
     #expect(push.headers.topic == "com.example.customer")
     #expect(push.headers.pushType == .alert)
     #expect(push.headers.priority == .immediate)
@@ -143,7 +143,7 @@ import Testing
     let pushes = decide(
       Sample.view(phones: phones), by: Sample.book([rule], environment: .sandbox), now: Sample.now
     ).pushes
-    #expect(pushes.map(\.environment) == [.production, .sandbox])
+    #expect(pushes.map(\.network) == [.production, .sandbox])
     let bodies = pushes.map { String(decoding: $0.payload, as: UTF8.self) }
     #expect(bodies.map { $0.contains("Hallo") } == [true, false])
   }

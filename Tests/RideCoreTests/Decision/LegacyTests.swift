@@ -159,10 +159,10 @@ import Testing
   @Test func `how the ledger shows a token`() {
     #expect(LegacyVerdict(status: "pending", code: nil) == nil)
     #expect(LegacyVerdict(status: "accepted", code: nil) == .other)
-    #expect(LegacyVerdict(status: "expired", code: .apns("BadDeviceToken")) == .other)
-    #expect(LegacyVerdict(status: "rejected", code: .apns("TopicDisallowed")) == .other)
+    #expect(LegacyVerdict(status: "expired", code: .service("BadDeviceToken")) == .other)
+    #expect(LegacyVerdict(status: "rejected", code: .service("TopicDisallowed")) == .other)
     for reason in ["BadDeviceToken", "DeviceTokenNotForTopic", "Unregistered", "ExpiredToken"] {
-      #expect(LegacyVerdict(status: "rejected", code: .apns(reason)) == .badToken)
+      #expect(LegacyVerdict(status: "rejected", code: .service(reason)) == .badToken)
     }
     #expect(LegacyVerdict(status: "suppressed", code: .engine(.phoneDisabled)) == .badToken)
     #expect(LegacyVerdict(status: "suppressed", code: .engine(.noBundleID)) == .other)

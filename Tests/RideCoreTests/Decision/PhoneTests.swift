@@ -53,7 +53,7 @@ import Testing
     let (settlement, id) = refused()
     let now = Sample.now + .seconds(2)
     let probe = decision(phone { $0.probe = id }, settlement.memo, now: now)
-    #expect(probe.pushes.map(\.environment) == [.sandbox])
+    #expect(probe.pushes.map(\.network) == [.sandbox])
     let accepted = settled(probe, .accepted, now: now)
     #expect(accepted.observations == [PhoneObservation(phone: 1, .probed(.sandbox))])
     #expect(accepted.entries.map(\.status) == [.accepted])
@@ -71,7 +71,7 @@ import Testing
     #expect(again.observations.isEmpty)
     let later = now + .seconds(60)
     let next = decision(phone { $0.probe = id }, again.memo, now: later)
-    #expect(next.pushes.map(\.environment) == [.sandbox])
+    #expect(next.pushes.map(\.network) == [.sandbox])
   }
 
   @Test func `R16: other pushes wait for the probe and use its result`() {
@@ -170,7 +170,7 @@ import Testing
     stated.environment = .production
     let decision = decision(stated)
     func observations(_ environment: APNsEnvironment) -> [PhoneObservation] {
-      let lane = PushLane(environment: environment, app: stated.app)
+      let lane = PushLane(network: PushNetwork(environment), app: stated.app)
       return decision.settled([outcome], now: Sample.now, doubtful: [lane]) { 0 }.observations
     }
     #expect(observations(.production).isEmpty)
@@ -184,7 +184,7 @@ import Testing
     let (settlement, id) = refused()
     let now = Sample.now + .seconds(2)
     let probe = decision(phone { $0.probe = id }, settlement.memo, now: now)
-    let lane = PushLane(environment: .sandbox, app: Sample.phone().app)
+    let lane = PushLane(network: .sandbox, app: Sample.phone().app)
     let end = probe.settled([outcome], now: now, doubtful: [lane]) { 0 }
     #expect(end.observations == id.map { [PhoneObservation(phone: 1, .unprobed($0))] })
     #expect(end.entries.map(\.status) == [.rejected])

@@ -48,7 +48,7 @@ import Testing
     #expect(planned.payload == Array(Self.alert.utf8))
     #expect(planned.headers.topic == "com.example.customer")
     #expect(planned.headers.expiration == .at(Timestamp(epochSeconds: 1_800_000_600)))
-    #expect(planned.headers.priority == .immediate && planned.environment == .production)
+    #expect(planned.headers.priority == .immediate && planned.network == .production)
     #expect(planned.entry.phone == nil && planned.entry.tokenSuffix == "c1c1c1")
     #expect(planned.entry.rule == "push" && planned.entry.event.name == "raw_push")
     let gone = Refusal(status: 410, reason: "Unregistered", timestamp: Sample.now)
@@ -88,7 +88,7 @@ import Testing
     ]
     for (known, observed) in phones {
       let sent = decision([event(push)], phones: [Sample.phone(9, environment: known)])
-      #expect(sent.pushes.map(\.environment) == [.sandbox])
+      #expect(sent.pushes.map(\.network) == [.sandbox])
       #expect(sent.pushes.map(\.entry.phone) == [9])
       let settlement = sent.settled([bad], now: Sample.now) { 0 }
       #expect(settlement.entries.map(\.status) == [.rejected], "no probe")
@@ -181,7 +181,7 @@ import Testing
     for (type, limit) in [(PushType.alert, 4096), (.voip, 5120)] {
       #expect(decision([event(try push(payload(limit), type))]).pushes.count == 1)
       let large = decision([event(try push(payload(limit + 1), type))]).ended
-      #expect(large.map { $0.reason?.code } == [.apns("PayloadTooLarge")])
+      #expect(large.map { $0.reason?.code } == [.service("PayloadTooLarge")])
     }
   }
 
@@ -196,7 +196,7 @@ import Testing
     push.isStored = false
     push.environment = .sandbox
     let unstored = try #require(decision([event(push)], ride: ride).pushes.first)
-    #expect(unstored.headers.expiration == .neverStore && unstored.environment == .sandbox)
+    #expect(unstored.headers.expiration == .neverStore && unstored.network == .sandbox)
     #expect(unstored.validUntil == planned.validUntil)
     let start = decision([event(try broadcast(#"{"aps":{"event":"start"}}"#))], ride: ride)
     #expect(start.reasons.first?.contains("update, end in a broadcast") == true)

@@ -73,7 +73,7 @@ import Testing
 @Suite struct LedgerReasonTests {
   static let codes =
     LedgerReason.Engine.allCases.map { LedgerReason.Code.engine($0) }
-    + APNsReason.table.filter { $0.value.rule != nil }.keys.sorted().map { .apns($0) } + [
+    + APNsReason.table.filter { $0.value.rule != nil }.keys.sorted().map { .service($0) } + [
       .status(418), .status(599),
     ]
 
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test func `an Apple reason is its own code, and an undocumented one is other`() {
-    #expect(LedgerReason(Refusal(status: 400, reason: "BadTopic")).code == .apns("BadTopic"))
+    #expect(LedgerReason(Refusal(status: 400, reason: "BadTopic")).code == .service("BadTopic"))
     #expect(LedgerReason(Refusal(status: 418)).code == .status(418))
     let long = LedgerReason(
       Refusal(status: 400, reason: "\0" + String(repeating: "x", count: 999)))

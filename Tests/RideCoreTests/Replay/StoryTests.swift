@@ -223,7 +223,7 @@ import Testing
         PlannedPush(
           entry: entry,
           PushRequest(
-            environment: .production,
+            network: .production,
             address: .device(try #require(DeviceToken(Sample.customerToken))),
             headers: PushHeaders(
               id: entry.id, topic: "t", pushType: .alert, priority: .immediate,

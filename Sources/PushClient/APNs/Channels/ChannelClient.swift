@@ -122,7 +122,9 @@ package final class ChannelClient: Sendable {
     let sender = senders.withLock { senders in
       if let sender = senders[name] { return sender }
       // Those of replaced credentials end with their last call.
-      senders = senders.filter { current.all(of: $0.key.environment).contains($0.key.credential) }
+      senders = senders.filter {
+        current.all(of: PushNetwork($0.key.environment)).contains($0.key.credential)
+      }
       let sender = ChannelSender(
         endpoint: configuration.channels(of: scope.environment), configuration: configuration,
         authentication: credentials.authentication(with: credential), now: now)

@@ -45,7 +45,8 @@ extension Decider {
     return PlannedPush(
       entry: entry,
       PushRequest(
-        environment: card.environment ?? configuration.defaultEnvironment, address: address,
+        network: PushNetwork(card.environment ?? configuration.defaultEnvironment),
+        address: address,
         headers: headers, payload: payload, validUntil: validUntil),
       step: CardStep(
         card: card.target, event: update.event, alert: shownAlert, priority: priority,
@@ -116,7 +117,8 @@ extension Decider {
     return PlannedPush(
       entry: entry,
       PushRequest(
-        environment: start.environment ?? configuration.defaultEnvironment, address: address,
+        network: PushNetwork(start.environment ?? configuration.defaultEnvironment),
+        address: address,
         headers: headers, payload: payload, validUntil: validUntil),
       acceptedReason: .sent(zoneDoubt(rule, entry.event, texts), without: broken))
   }

@@ -1,0 +1,7 @@
+import Base
+
+/// The system of a phone, which decides the service that reaches it: APNs or FCM.
+package enum Platform: String, StoredAsRaw, CaseIterable, Hashable, Sendable {
+  case ios
+  case android
+}
