@@ -53,6 +53,8 @@ package struct LiveActivity: Hashable, Sendable {
   package var broadcast: ChannelStorage?
   /// `while`: the states in which a ride gets such a channel; empty means any active one.
   package var broadcastStates: Set<String> = []
+  /// `android`: what Android phones show of it.
+  package var android: AndroidLook?
 
   package init(attributesType: String) {
     self.attributesType = attributesType

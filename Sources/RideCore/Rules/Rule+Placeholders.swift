@@ -2,7 +2,9 @@ extension Rule {
   /// The placeholders of all that is rendered for a push.
   package var placeholders: [Placeholder] {
     var all = payload.placeholders + (collapse?.placeholders ?? [])
+    all += android?.template.placeholders ?? []
     guard case .liveActivity(let life) = what else { return all }
+    all += life.android?.template.placeholders ?? []
     for changes in life.endContents.values {
       all += PayloadTemplate.object(changes).placeholders
     }

@@ -21,6 +21,8 @@ package struct Rule: Hashable, Sendable {
   package var withCard: WithCard?
   /// `if`: the condition on which it fires; nil if it has none.
   package var condition: Condition?
+  /// `android`: how Android shows its alerts, and how urgent its pushes are there.
+  package var android: AndroidStyle?
   /// `escalate`: what follows if no push of a firing is seen.
   package var escalation: Escalation?
   /// Its topic, quiet hours and cap.

@@ -25,10 +25,11 @@ extension Rule {
   fileprivate var templates: [PayloadTemplate] {
     let data = data.sorted { $0.key < $1.key }.map(\.value)
     switch what {
-    case .alert(let alert, _): return [alert.aps] + data
+    case .alert(let alert, _): return [alert.aps] + data + (android.map { [$0.template] } ?? [])
     case .liveActivity(let life):
       let alerts = life.alerts.sorted { $0.key < $1.key }.map(\.value.template)
       return [.object(life.attributes), .object(life.contentState)] + alerts + data
+        + (life.android.map { [$0.template] } ?? [])
     case .post(let post): return [post.template(data: self.data)]
     default: return data
     }
