@@ -18,10 +18,15 @@ final class PrivateKey: @unchecked Sendable {
     case notPrivateKey
   }
 
-  /// Loads a key of any type.
-  init(path: String) throws(LoadError) {
+  /// Loads a key of any type from a file.
+  convenience init(path: String) throws(LoadError) {
     var pem = try Self.bytes(of: path)
     defer { unsafe OPENSSL_cleanse(&pem, pem.count) }
+    try self.init(pem: pem)
+  }
+
+  /// Loads a key of any type from PEM text.
+  init(pem: [UInt8]) throws(LoadError) {
     guard let file = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else {
       throw .unreadable("out of memory")
     }
@@ -59,6 +64,9 @@ final class PrivateKey: @unchecked Sendable {
     return unsafe EVP_PKEY_get0_type_name(handle).map { unsafe String(cString: $0) } ?? "unknown"
   }
 
+  /// The size of the key in bits: that of an RSA key's modulus.
+  var bits: Int { unsafe Int(EVP_PKEY_get_bits(handle)) }
+
   /// The SHA-256 hash of the public key's DER form.
   var fingerprint: [UInt8] {
     var encoded: UnsafeMutablePointer<UInt8>?
@@ -70,7 +78,11 @@ final class PrivateKey: @unchecked Sendable {
 
   /// Returns the ES256 signature of a message: r and s, 32 bytes each (RFC 7518, 3.4).
   func sign(_ message: [UInt8]) throws(SigningKeyError) -> [UInt8] {
-    let encoded = try signatureDER(of: message)
+    let encoded: [UInt8]
+    // The DER form of two 32-byte integers takes at most 72 bytes.
+    do throws(SigningFailure) { encoded = try digestSignature(of: message, limit: 80) } catch {
+      throw .signing(error.text)
+    }
     let parsed = unsafe encoded.withUnsafeBufferPointer { bytes in
       var cursor = bytes.baseAddress
       return unsafe d2i_ECDSA_SIG(nil, &cursor, bytes.count)
@@ -87,17 +99,30 @@ final class PrivateKey: @unchecked Sendable {
     return raw
   }
 
-  private func signatureDER(of message: [UInt8]) throws(SigningKeyError) -> [UInt8] {
-    guard let context = unsafe EVP_MD_CTX_new() else { throw .signing("out of memory") }
+  /// Returns the RS256 signature of a message: RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518, 3.3).
+  func signRS256(_ message: [UInt8]) throws(SigningFailure) -> [UInt8] {
+    try digestSignature(of: message, limit: Int(unsafe EVP_PKEY_get_size(handle)))
+  }
+
+  /// OpenSSL failed to sign; the text is its own.
+  struct SigningFailure: Error, Hashable {
+    let text: String
+  }
+
+  private func digestSignature(
+    of message: [UInt8], limit: Int
+  ) throws(SigningFailure) -> [UInt8] {
+    guard let context = unsafe EVP_MD_CTX_new() else {
+      throw SigningFailure(text: "out of memory")
+    }
     defer { unsafe EVP_MD_CTX_free(context) }
     guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, handle) == 1 else {
-      throw .signing(openSSLErrorText())
+      throw SigningFailure(text: openSSLErrorText())
     }
-    // The DER form of two 32-byte integers takes at most 72 bytes.
-    var signature = [UInt8](repeating: 0, count: 80)
+    var signature = [UInt8](repeating: 0, count: limit)
     var length = signature.count
     guard unsafe EVP_DigestSign(context, &signature, &length, message, message.count) == 1 else {
-      throw .signing(openSSLErrorText())
+      throw SigningFailure(text: openSSLErrorText())
     }
     signature.removeLast(signature.count - length)
     return signature

@@ -24,7 +24,7 @@ final class CurlConnection {
     self.verifier = verifier
     try configure(url: endpoint.description, timeout: timeout)
     let code = unsafe curl_easy_perform(curl.pointer)
-    guard code == CURLE_OK else { throw failure(code, endpoint) }
+    guard code == CURLE_OK else { throw curl.failure(code, at: endpoint.description) }
     guard unsafe curl_easy_getinfo_socket(curl.pointer, &socket) == CURLE_OK, socket >= 0 else {
       throw CurlError(text: "\(endpoint): curl gives no socket")
     }
@@ -32,35 +32,14 @@ final class CurlConnection {
   }
 
   private func configure(url: String, timeout: Duration) throws(CurlError) {
-    let anchor = unsafe Unmanaged.passUnretained(verifier).toOpaque()
     try curl.configure(
       url: url,
-      unsafe [
+      unsafe curl.cancellation + [
         curl_easy_setopt_long(curl.pointer, CURLOPT_CONNECT_ONLY, 1),
         curl_easy_setopt_long(curl.pointer, CURLOPT_CONNECTTIMEOUT_MS, timeout.curlMilliseconds),
         curl_easy_setopt_long(curl.pointer, CURLOPT_SSL_ENABLE_ALPN, 0),
         curl_easy_setopt_long(curl.pointer, CURLOPT_TCP_NODELAY, 1),
-        curl_easy_setopt_long(curl.pointer, CURLOPT_NOPROGRESS, 0),
-        curl_easy_setopt_pointer(curl.pointer, CURLOPT_XFERINFODATA, anchor),
-        curl_easy_setopt_xferinfo_function(curl.pointer, checkCancelled),
       ])
-  }
-
-  private func failure(_ code: CURLcode, _ endpoint: APNsEndpoint) -> CurlError {
-    if let problem = verifier.preparationProblem {
-      return CurlError(text: problem, kind: .badAuthorities)
-    }
-    if verifier.isCancelled { return CurlError(text: "closed while connecting") }
-    let detail = curl.text(of: code)
-    return CurlError(
-      text: "\(endpoint): \(detail)", kind: Self.kind(of: code, detail),
-      refusesCertificate: verifier.isCertificateRefused)
-  }
-
-  private static func kind(of code: CURLcode, _ detail: String) -> ConnectivityFailure.Kind {
-    if code == CURLE_PEER_FAILED_VERIFICATION { return .untrusted }
-    // A server that supports only other protocols may end the handshake with this alert.
-    return detail.contains("no application protocol") ? .noHTTP2 : .unreachable
   }
 
   // MARK: Bytes
@@ -89,11 +68,4 @@ final class CurlConnection {
         text: curl.text(of: code), refusesCertificate: verifier.isCertificateRefused)
     }
   }
-}
-
-private func checkCancelled(
-  anchor: UnsafeMutableRawPointer?, _: curl_off_t, _: curl_off_t, _: curl_off_t, _: curl_off_t
-) -> CInt {
-  guard let anchor = unsafe anchor else { return 0 }
-  return unsafe Unmanaged<TLSVerifier>.fromOpaque(anchor).takeUnretainedValue().isCancelled ? 1 : 0
 }

@@ -15,7 +15,7 @@ struct CurlError: Error, Hashable {
   }
 }
 
-/// Owns a handle of libcurl, set up for connections to Apple.
+/// Owns a handle of libcurl, set up for connections over TLS.
 ///
 /// Curl handles addresses, the environment's proxies, time limits and certificates. To be used by
 /// one thread at a time.
@@ -68,10 +68,45 @@ final class CurlHandle {
     throw CurlError(text: "libcurl lacks an option: \(Self.text(of: refused))")
   }
 
+  /// The status of the latest answer; 0 without one.
+  var status: Int {
+    var status = 0
+    unsafe _ = curl_easy_getinfo_long(pointer, CURLINFO_RESPONSE_CODE, &status)
+    return status
+  }
+
   /// Returns the details of the latest failure, or the general text of its code.
   func text(of code: CURLcode) -> String {
     let detail = unsafe String(cString: errorText)
     return detail.isEmpty ? Self.text(of: code) : detail
+  }
+
+  /// The options that make curl give up if the verifier is cancelled.
+  var cancellation: [CURLcode] {
+    let anchor = unsafe Unmanaged.passUnretained(verifier).toOpaque()
+    return unsafe [
+      curl_easy_setopt_long(pointer, CURLOPT_NOPROGRESS, 0),
+      curl_easy_setopt_pointer(pointer, CURLOPT_XFERINFODATA, anchor),
+      curl_easy_setopt_xferinfo_function(pointer, checkCancelled),
+    ]
+  }
+
+  /// Returns why the latest call failed.
+  func failure(_ code: CURLcode, at place: String) -> CurlError {
+    if let problem = verifier.preparationProblem {
+      return CurlError(text: problem, kind: .badAuthorities)
+    }
+    if verifier.isCancelled { return CurlError(text: "closed while connecting") }
+    let detail = text(of: code)
+    return CurlError(
+      text: "\(place): \(detail)", kind: Self.kind(of: code, detail),
+      refusesCertificate: verifier.isCertificateRefused)
+  }
+
+  private static func kind(of code: CURLcode, _ detail: String) -> ConnectivityFailure.Kind {
+    if code == CURLE_PEER_FAILED_VERIFICATION { return .untrusted }
+    // A server that supports only other protocols may end the handshake with this alert.
+    return detail.contains("no application protocol") ? .noHTTP2 : .unreachable
   }
 
   private static func text(of code: CURLcode) -> String {
@@ -90,4 +125,11 @@ private func prepareTLS(
   guard let tls = unsafe tls, let anchor = unsafe anchor else { return CURLE_SSL_CONNECT_ERROR }
   let verifier = unsafe Unmanaged<TLSVerifier>.fromOpaque(anchor).takeUnretainedValue()
   return unsafe verifier.prepare(OpaquePointer(tls)) ? CURLE_OK : CURLE_SSL_CACERT_BADFILE
+}
+
+private func checkCancelled(
+  anchor: UnsafeMutableRawPointer?, _: curl_off_t, _: curl_off_t, _: curl_off_t, _: curl_off_t
+) -> CInt {
+  guard let anchor = unsafe anchor else { return 0 }
+  return unsafe Unmanaged<TLSVerifier>.fromOpaque(anchor).takeUnretainedValue().isCancelled ? 1 : 0
 }

@@ -11,15 +11,21 @@ final class TLSVerifier: Sendable {
 
   private let certificate: ClientCertificate?
   private let readsAhead: Bool
+  private let offersHTTP2: Bool
 
   /// - Parameters:
   ///   - certificate: What the client presents if the server asks for a certificate.
   ///   - readsAhead: False if curl itself reads the answers: it polls the socket and would miss
   ///     bytes that OpenSSL has already read from it.
-  init(caFile: String?, certificate: ClientCertificate? = nil, readsAhead: Bool = true) {
+  ///   - offersHTTP2: False for a request over HTTP/1.1.
+  init(
+    caFile: String?, certificate: ClientCertificate? = nil, readsAhead: Bool = true,
+    offersHTTP2: Bool = true
+  ) {
     self.caFile = caFile
     self.certificate = certificate
     self.readsAhead = readsAhead
+    self.offersHTTP2 = offersHTTP2
   }
 
   var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
@@ -36,11 +42,12 @@ final class TLSVerifier: Sendable {
   /// True if the server has refused the client certificate.
   var isCertificateRefused: Bool { hasRefused.load(ordering: .relaxed) }
 
-  /// Requests HTTP/2 and installs the certificates; returns false if that fails.
+  /// Requests the protocol and installs the certificates; returns false if that fails.
   func prepare(_ context: OpaquePointer) -> Bool {
     // If curl negotiated ALPN, it would start its own HTTP/2 session and refuse curl_easy_send; for
     // requests over curl's own HTTP/2, it would also accept HTTP/1.1.
-    let protocols: [UInt8] = [2] + Array("h2".utf8)
+    let name = Array((offersHTTP2 ? "h2" : "http/1.1").utf8)
+    let protocols = [UInt8(name.count)] + name
     guard unsafe SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count)) == 0 else {
       problem.withLock { $0 = "OpenSSL refused the ALPN list" }
       return false

@@ -54,12 +54,9 @@ final class ChannelConnection {
     defer { unsafe curl_slist_free_all(headers) }
     try unsafe configure(request, headers: headers, timeout: timeout)
     let code = unsafe curl_easy_perform(curl.pointer)
-    var answer = transaction.answer
-    var status = 0
-    _ = unsafe curl_easy_getinfo_long(curl.pointer, CURLINFO_RESPONSE_CODE, &status)
-    answer.status = status
     guard code == CURLE_OK else { throw failure(code) }
-    return answer
+    let answer = transaction.answer
+    return ChannelAnswer(status: curl.status, headers: answer.headers, body: answer.body)
   }
 
   private static func headers(
@@ -71,9 +68,7 @@ final class ChannelConnection {
     if request.body != nil { lines.append("content-type: application/json") }
     // Removes curl's own header, which Apple does not ask for.
     lines.append("accept:")
-    var list: UnsafeMutablePointer<curl_slist>?
-    for line in lines { unsafe list = unsafe curl_slist_append(list, line) }
-    return unsafe list
+    return unsafe curl_slist.list(of: lines)
   }
 
   private func configure(
@@ -108,11 +103,7 @@ final class ChannelConnection {
     return unsafe [
       curl_easy_setopt_pointer(curl.pointer, CURLOPT_PREREQDATA, anchor),
       curl_easy_setopt_prereq_function(curl.pointer, mayBeSent),
-      curl_easy_setopt_pointer(curl.pointer, CURLOPT_HEADERDATA, anchor),
-      curl_easy_setopt_write_function(curl.pointer, CURLOPT_HEADERFUNCTION, receiveHeader),
-      curl_easy_setopt_pointer(curl.pointer, CURLOPT_WRITEDATA, anchor),
-      curl_easy_setopt_write_function(curl.pointer, CURLOPT_WRITEFUNCTION, receiveBody),
-    ]
+    ] + transaction.answer.options(of: curl)
   }
 
   private func failure(_ code: CURLcode) -> ChannelError {
@@ -129,7 +120,7 @@ private final class ChannelTransaction {
   private static let bodyLimit = 4 << 20
 
   let verifier: TLSVerifier
-  private(set) var answer = ChannelAnswer()
+  let answer = CurlAnswer(bodyLimit: bodyLimit)
   private(set) var timesSent = 0
   private(set) var lacksHTTP2 = false
   private var isRepeatable = true
@@ -139,7 +130,7 @@ private final class ChannelTransaction {
   }
 
   func begin(_ request: ChannelRequest) {
-    answer = ChannelAnswer()
+    answer.clear()
     timesSent = 0
     lacksHTTP2 = false
     isRepeatable = request.isRepeatable
@@ -156,35 +147,6 @@ private final class ChannelTransaction {
     timesSent += 1
     return true
   }
-
-  func receive(header line: String) {
-    // A status line: the headers before it belonged to an interim response.
-    if line.hasPrefix("HTTP/") { answer.headers = [:] }
-    let scalars = line.unicodeScalars
-    guard let colon = scalars.firstIndex(of: ":") else { return }
-    let name = String(scalars[..<colon]).lowercased()
-    answer.headers[name] = String(
-      Substring(scalars[scalars.index(after: colon)...]).trimming(" \r\n"))
-  }
-
-  func receive(body piece: UnsafeRawBufferPointer) -> Bool {
-    guard answer.body.count + piece.count <= Self.bodyLimit else { return false }
-    unsafe answer.body.append(contentsOf: piece)
-    return true
-  }
-}
-
-extension Substring {
-  fileprivate func trimming(_ characters: String) -> Substring {
-    var text = self[...]
-    while let first = text.unicodeScalars.first, characters.unicodeScalars.contains(first) {
-      text.unicodeScalars.removeFirst()
-    }
-    while let last = text.unicodeScalars.last, characters.unicodeScalars.contains(last) {
-      text.unicodeScalars.removeLast()
-    }
-    return text
-  }
 }
 
 private func mayBeSent(
@@ -194,24 +156,4 @@ private func mayBeSent(
   guard let anchor = unsafe anchor else { return CURL_PREREQFUNC_ABORT }
   let transaction = unsafe Unmanaged<ChannelTransaction>.fromOpaque(anchor).takeUnretainedValue()
   return transaction.mayBeSent() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
-}
-
-private func receiveHeader(
-  bytes: UnsafeMutablePointer<CChar>?, one: Int, count: Int, anchor: UnsafeMutableRawPointer?
-) -> Int {
-  guard let bytes = unsafe bytes, let anchor = unsafe anchor else { return 0 }
-  let line = unsafe UnsafeRawBufferPointer(start: bytes, count: one * count)
-  unsafe Unmanaged<ChannelTransaction>.fromOpaque(anchor).takeUnretainedValue()
-    .receive(header: String(decoding: line, as: UTF8.self))
-  return one * count
-}
-
-private func receiveBody(
-  bytes: UnsafeMutablePointer<CChar>?, one: Int, count: Int, anchor: UnsafeMutableRawPointer?
-) -> Int {
-  guard let bytes = unsafe bytes, let anchor = unsafe anchor else { return 0 }
-  let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: one * count)
-  let isReceived = unsafe Unmanaged<ChannelTransaction>.fromOpaque(anchor).takeUnretainedValue()
-    .receive(body: piece)
-  return isReceived ? one * count : 0
 }
