@@ -7,13 +7,18 @@ package enum FaultAction: Equatable, Sendable {
   case reset(ErrorCode)
   case close
   case goAway(LastStream, reason: String)
+  /// A GOAWAY that excludes no stream, the answer, and a GOAWAY with the last stream.
+  case twoStepGoAway
+  /// The answer ends in the middle of its body.
+  case halfBody
   case maximumStreams(Int)
   case blackHole
 
   /// Returns whether the fault refuses the request or reports it as not processed.
   package func prevents(_ stream: Int32) -> Bool {
     switch self {
-    case .answer, .reset(.refusedStream): true
+    case .answer(let answer): !answer.isAccepted
+    case .reset(.refusedStream): true
     case .goAway(let last, _): last.number(for: stream) < stream
     default: false
     }
@@ -36,6 +41,13 @@ package enum FaultAction: Equatable, Sendable {
       let lastStream = last.number(for: stream)
       let leave = Reaction.Step.goAway(lastStream: lastStream, data: data(reason))
       return stream <= lastStream ? [leave, .answer(answer)] : [leave]
+    case .twoStepGoAway:
+      let data = data("Shutdown")
+      return [
+        .goAway(lastStream: .max, data: data), .answer(answer),
+        .goAway(lastStream: stream, data: data),
+      ]
+    case .halfBody: return [.halfAnswer(answer)]
     }
   }
 
@@ -48,6 +60,8 @@ package enum FaultAction: Equatable, Sendable {
     case .reset: "reset"
     case .close: "close"
     case .goAway: "goaway"
+    case .twoStepGoAway: "goaway_two_step"
+    case .halfBody: "half_body"
     case .maximumStreams: "max_streams"
     case .blackHole: "no_ping"
     }
@@ -60,6 +74,10 @@ package struct FaultAnswer: Equatable, Sendable {
   /// Milliseconds.
   package let timestamp: Int?
   package let retryAfterSeconds: Int?
+  /// Whether `retry-after` has the form of a date.
+  package var isRetryAfterDate = false
+  /// Whether the request is processed although the answer refuses it.
+  package var isAccepted = false
   /// Sent unchanged instead of `{"reason": …}`.
   package let body: String?
 }

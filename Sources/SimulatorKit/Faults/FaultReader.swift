@@ -6,11 +6,16 @@ package struct FaultReader: Sendable {
   private let calls: [String]
   /// Whether tokens are the same in capitals.
   private let foldsTokens: Bool
+  /// The keys of an answer, next to those of all services.
+  private let answerKeys: Set<String>
 
-  package init(keys: Set<String>, calls: [String], foldsTokens: Bool) {
+  package init(
+    keys: Set<String>, calls: [String], foldsTokens: Bool, answerKeys: Set<String> = []
+  ) {
     self.keys = keys
     self.calls = calls
     self.foldsTokens = foldsTokens
+    self.answerKeys = answerKeys
   }
 
   /// Parses a list of faults, or `{"faults": [list]}`.
@@ -36,7 +41,7 @@ package struct FaultReader: Sendable {
   private func fault(_ json: JSON, at path: String) throws(FormatError) -> Fault {
     let reader = try FormatReader(json, at: path, keys: ["match", "action", "times"])
     guard let action = reader.members["action"] else { throw reader.error("action", "an action") }
-    let (delay, act) = try Self.action(action, at: path + ".action")
+    let (delay, act) = try self.action(action, at: path + ".action")
     return Fault(
       match: try match(reader.members["match"] ?? .object([:]), at: path + ".match"),
       delayMilliseconds: delay, action: act,
@@ -63,13 +68,14 @@ package struct FaultReader: Sendable {
   private func token(_ text: String) -> String { foldsTokens ? text.lowercased() : text }
 
   private static let actions: Set = [
-    "answer", "stall", "reset", "close", "goaway", "max_streams", "no_ping",
+    "answer", "stall", "reset", "close", "goaway", "goaway_two_step", "half_body",
+    "max_streams", "no_ping",
   ]
 
-  private static func action(
+  private func action(
     _ json: JSON, at path: String
   ) throws(FormatError) -> (delay: Int, FaultAction) {
-    let reader = try FormatReader(json, at: path, keys: actions.union(["delay_ms"]))
+    let reader = try FormatReader(json, at: path, keys: Self.actions.union(["delay_ms"]))
     let delay = try reader.integer("delay_ms", in: 0...3_600_000)
     let named = reader.members.keys.filter { $0 != "delay_ms" }.sorted()
     guard named.count < 2 else {
@@ -83,7 +89,7 @@ package struct FaultReader: Sendable {
     return (delay, .proceed)
   }
 
-  private static func action(
+  private func action(
     _ name: String, _ reader: FormatReader
   ) throws(FormatError) -> FaultAction {
     switch name {
@@ -93,25 +99,32 @@ package struct FaultReader: Sendable {
         throw reader.error(name, "one of " + ErrorCode.allCases.map(\.name).joined(separator: ", "))
       }
       return .reset(code)
-    case "goaway": return try goAway(reader.members[name] ?? .null, at: reader.path)
+    case "goaway": return try Self.goAway(reader.members[name] ?? .null, at: reader.path)
     case "max_streams":
       return .maximumStreams(try reader.integer(name, in: 0...100_000) ?? 0)
     default:
       _ = try reader.flag(name)
-      return name == "stall" ? .stall : name == "close" ? .close : .blackHole
+      return Self.flags[name] ?? .blackHole
     }
   }
 
-  private static func answer(_ json: JSON, at path: String) throws(FormatError) -> FaultAnswer {
+  private static let flags: [String: FaultAction] = [
+    "stall": .stall, "close": .close, "no_ping": .blackHole, "goaway_two_step": .twoStepGoAway,
+    "half_body": .halfBody,
+  ]
+
+  private func answer(_ json: JSON, at path: String) throws(FormatError) -> FaultAnswer {
     let keys: Set = ["status", "reason", "timestamp", "retry_after", "body"]
-    let reader = try FormatReader(json, at: path + ".answer", keys: keys)
+    let reader = try FormatReader(json, at: path + ".answer", keys: keys.union(answerKeys))
     guard let status = try reader.integer("status", in: 200...599) else {
       throw reader.error("status", "an integer from 200 to 599")
     }
     return FaultAnswer(
       status: status, reason: try reader.string("reason"),
       timestamp: try reader.integer("timestamp"),
-      retryAfterSeconds: try reader.integer("retry_after"), body: try reader.string("body"))
+      retryAfterSeconds: try reader.integer("retry_after"),
+      isRetryAfterDate: try reader.flag("retry_after_date"),
+      isAccepted: try reader.flag("accepted"), body: try reader.string("body"))
   }
 
   private static func goAway(_ json: JSON, at path: String) throws(FormatError) -> FaultAction {

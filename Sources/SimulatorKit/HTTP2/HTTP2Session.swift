@@ -4,10 +4,12 @@ import CNghttp2
 @safe final class HTTP2Session: Session {
   let streams: StreamTable
   private let session: OpaquePointer
+  private let refusesIdlePings: Bool
 
   /// Returns nil if memory is exhausted.
   init?(maximumStreams: Int, callbacks: SessionCallbacks) {
     streams = StreamTable(isSink: callbacks.isSink)
+    refusesIdlePings = callbacks.refusesIdlePings
     // The table outlives the session: this object owns both, and deinit ends the session.
     let table = unsafe Unmanaged.passUnretained(streams).toOpaque()
     var made: OpaquePointer?
@@ -27,7 +29,10 @@ import CNghttp2
   func receive(_ bytes: UnsafeRawBufferPointer) -> String? {
     let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
     let result = unsafe nghttp2_session_mem_recv(session, start, bytes.count)
-    if result >= 0 { return nil }
+    if result >= 0 {
+      if refusesIdlePings, streams.hasIdlePing { refusePing() }
+      return nil
+    }
     return unsafe "not HTTP/2: " + String(cString: nghttp2_strerror(Int32(result)))
   }
 
@@ -57,14 +62,24 @@ import CNghttp2
   }
 
   func goAway(lastStream: Int32, data: [UInt8]) {
-    unsafe nghttp2_submit_goaway(
-      session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, NGHTTP2_NO_ERROR.rawValue, data,
-      data.count)
+    goAway(lastStream: lastStream, .noError, data)
   }
 
-  func answer(_ stream: Int32, _ answer: Answer) {
+  private func goAway(lastStream: Int32, _ code: ErrorCode, _ data: [UInt8]) {
+    unsafe nghttp2_submit_goaway(
+      session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, code.rawValue, data, data.count)
+  }
+
+  /// Ends the connection as Google's servers do with a client that pings without need.
+  private func refusePing() {
+    if streams.sentGoAway != nil { return }
+    let last = unsafe nghttp2_session_get_last_proc_stream_id(session)
+    goAway(lastStream: last, .enhanceYourCalm, Array("too_many_pings".utf8))
+  }
+
+  func answer(_ stream: Int32, _ answer: Answer, isWhole: Bool) {
     guard isOpen(stream) else { return }
-    if !answer.body.isEmpty { streams.willAnswer(stream, body: answer.body) }
+    if !answer.body.isEmpty { streams.willAnswer(stream, body: answer.body, isWhole: isWhole) }
     var block = HeaderBlock()
     block.append(":status", String(answer.status))
     for header in answer.headers { block.append(header.name, header.value) }

@@ -48,6 +48,8 @@ package struct Answer: Equatable, Sendable {
 package struct Reaction: Equatable, Sendable {
   package enum Step: Equatable, Sendable {
     case answer(Answer)
+    /// The first half of the body; then the answer ends without its end.
+    case halfAnswer(Answer)
     case reset(ErrorCode)
     case close
     case goAway(lastStream: Int32, data: [UInt8])
@@ -66,6 +68,11 @@ package struct Reaction: Equatable, Sendable {
   }
 
   package var isAnswered: Bool {
-    steps.contains { if case .answer = $0 { true } else { false } }
+    steps.contains { step in
+      switch step {
+      case .answer, .halfAnswer: true
+      default: false
+      }
+    }
   }
 }

@@ -3,11 +3,12 @@ import CNghttp2
 /// nghttp2's callback table and options, created once for all sessions.
 @safe final class SessionCallbacks {
   let isSink: Bool
+  let refusesIdlePings: Bool
   let callbacks: OpaquePointer
   let options: OpaquePointer
 
   /// Returns nil if memory is exhausted.
-  init?(isSink: Bool) {
+  init?(isSink: Bool, refusesIdlePings: Bool) {
     var callbacks: OpaquePointer?
     var options: OpaquePointer?
     guard unsafe nghttp2_session_callbacks_new(&callbacks) == 0,
@@ -15,6 +16,7 @@ import CNghttp2
       let callbacks = unsafe callbacks, let options = unsafe options
     else { return nil }
     self.isSink = isSink
+    self.refusesIdlePings = refusesIdlePings
     unsafe self.callbacks = callbacks
     unsafe self.options = options
     // nghttp2 keeps closed streams only for the old priority tree, which no simulated service uses.
@@ -93,6 +95,9 @@ private let onFrame: nghttp2_on_frame_recv_callback = { _, frame, data in
   if head.type == NGHTTP2_GOAWAY.rawValue {
     unsafe table(data).receivedGoAway = unsafe GoAway(frame.pointee.goaway)
   }
+  if head.type == NGHTTP2_PING.rawValue, head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 {
+    unsafe table(data).pinged()
+  }
   let carriesRequest =
     head.type == NGHTTP2_DATA.rawValue || head.type == NGHTTP2_HEADERS.rawValue
   if carriesRequest, head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 {
@@ -122,8 +127,12 @@ let readAnswerBody: nghttp2_data_source_read_callback = {
     return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
   }
   let next = unsafe table(data).takeBody(stream, atMost: capacity)
+  // nghttp2 then resets the stream with INTERNAL_ERROR.
+  if next.part.isEmpty, next.isBroken {
+    return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+  }
   for (index, byte) in next.part.enumerated() { unsafe buffer[index] = byte }
-  if next.isLast { unsafe flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+  if next.isLast, !next.isBroken { unsafe flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
   return next.part.count
 }
 
@@ -156,6 +165,12 @@ final class StreamTable {
   private let isSink: Bool
   private var requests: [Int32: Request] = [:]
   private var bodies: [Int32: ArraySlice<UInt8>] = [:]
+  /// Streams whose body breaks off where it ends.
+  private var broken: Set<Int32> = []
+  private var openStreams = 0
+  /// True if the client pinged without an open stream, or twice without a request in between.
+  private(set) var hasIdlePing = false
+  private var hasPinged = false
 
   /// Streams whose request is complete or too large to wait for, in the order of completion.
   private(set) var ready: [Int32] = []
@@ -184,6 +199,13 @@ final class StreamTable {
 
   func began(_ stream: Int32) {
     requests[stream] = Request()
+    openStreams += 1
+    hasPinged = false
+  }
+
+  func pinged() {
+    if openStreams == 0 || hasPinged { hasIdlePing = true }
+    hasPinged = true
   }
 
   func received(_ header: Header, on stream: Int32) {
@@ -205,18 +227,25 @@ final class StreamTable {
   }
 
   func closed(_ stream: Int32) {
+    openStreams = max(0, openStreams - 1)
+    hasPinged = false
     if !requests.isEmpty { requests[stream] = nil }
     if !bodies.isEmpty { bodies[stream] = nil }
+    if !broken.isEmpty { broken.remove(stream) }
   }
 
-  func willAnswer(_ stream: Int32, body: [UInt8]) {
-    bodies[stream] = body[...]
+  func willAnswer(_ stream: Int32, body: [UInt8], isWhole: Bool) {
+    bodies[stream] = isWhole ? body[...] : body.prefix(body.count / 2)
+    if !isWhole { broken.insert(stream) }
   }
 
-  /// Returns the next part of an answer's body, and whether it is the last.
-  func takeBody(_ stream: Int32, atMost limit: Int) -> (part: ArraySlice<UInt8>, isLast: Bool) {
+  /// Returns the next part of an answer's body, whether it is the last, and whether the body breaks
+  /// off after it.
+  func takeBody(
+    _ stream: Int32, atMost limit: Int
+  ) -> (part: ArraySlice<UInt8>, isLast: Bool, isBroken: Bool) {
     let rest = bodies[stream] ?? []
     bodies[stream] = rest.dropFirst(limit)
-    return (rest.prefix(limit), rest.count <= limit)
+    return (rest.prefix(limit), rest.count <= limit, broken.contains(stream))
   }
 }

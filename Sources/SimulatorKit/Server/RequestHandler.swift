@@ -75,7 +75,8 @@ final class RequestHandler {
     let session = connection.session
     for step in steps {
       switch step {
-      case .answer(let answer): session.answer(stream, answer)
+      case .answer(let answer): session.answer(stream, answer, isWhole: true)
+      case .halfAnswer(let answer): session.answer(stream, answer, isWhole: false)
       case .reset(let code): session.reset(stream, code.rawValue)
       case .maximumStreams(let count): session.setMaximumStreams(count)
       case .goAway(let last, let data): session.goAway(lastStream: last, data: data)

@@ -46,7 +46,9 @@ import Glibc
   package init(
     service: any Service, settings: ServerSettings, tls: TLSContext, files: [WatchedFile]
   ) throws {
-    guard let callbacks = SessionCallbacks(isSink: settings.sinkHeader != nil) else {
+    let callbacks = SessionCallbacks(
+      isSink: settings.sinkHeader != nil, refusesIdlePings: settings.refusesIdlePings)
+    guard let callbacks else {
       throw OpenSSLError("nghttp2_session_callbacks_new")
     }
     self.service = service

@@ -29,10 +29,12 @@ package struct ServerSettings: Equatable, Sendable {
   package var latencyMilliseconds: Int
   package var isQuiet: Bool
   package var exitsWithStandardInput: Bool
+  /// Whether a ping that asks about no request ends the connection.
+  package var refusesIdlePings: Bool
 
   package init(
     port: UInt16, sinkHeader: String?, initialStreams: Int, latencyMilliseconds: Int,
-    isQuiet: Bool, exitsWithStandardInput: Bool
+    isQuiet: Bool, exitsWithStandardInput: Bool, refusesIdlePings: Bool = false
   ) {
     self.port = port
     self.sinkHeader = sinkHeader
@@ -40,5 +42,6 @@ package struct ServerSettings: Equatable, Sendable {
     self.latencyMilliseconds = latencyMilliseconds
     self.isQuiet = isQuiet
     self.exitsWithStandardInput = exitsWithStandardInput
+    self.refusesIdlePings = refusesIdlePings
   }
 }

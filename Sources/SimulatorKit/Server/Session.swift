@@ -11,7 +11,8 @@ protocol Session: AnyObject {
   func write(to output: inout OutputBuffer) -> SessionOutput
   /// Returns false if the client has reset the stream; a delayed answer then has no receiver.
   func isOpen(_ stream: Int32) -> Bool
-  func answer(_ stream: Int32, _ answer: Answer)
+  /// - Parameter isWhole: False breaks off in the middle of the body.
+  func answer(_ stream: Int32, _ answer: Answer, isWhole: Bool)
   /// Sends the one answer of sink mode, without allocation.
   func accept(_ stream: Int32, _ acceptance: Acceptance)
   func setMaximumStreams(_ count: Int)
