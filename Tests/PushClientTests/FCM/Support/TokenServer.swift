@@ -42,7 +42,7 @@ final class TokenServer {
     let events = Mutex<[AccessTokenMint.Event]>([])
   }
 
-  private static var clock: Timestamp {
+  static var clock: Timestamp {
     Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6))
   }
 
