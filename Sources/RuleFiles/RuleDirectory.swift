@@ -39,9 +39,10 @@ package struct LoadedRules: Sendable {
   /// The number of rules in all files.
   package var ruleCount: Int { ruleSet.rules.count }
   /// The texts that some languages lack, in the order of the files.
-  package let translationLints: [RuleLint]
+  let translationLints: [RuleLint]
   /// The keys of the app's own strings that rules name.
   let keyUses: [TextCatalog.KeyUse]
+  let locations: RuleLocations
 }
 
 /// The rule files of a directory, and the problems found before any of them is parsed.

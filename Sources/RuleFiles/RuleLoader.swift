@@ -27,7 +27,8 @@ struct RuleLoader {
     texts.defaultLocale = defaults.locale
     let stringProblems = Self.read(strings, into: texts, attributes)
     texts.isComplete = texts.isComplete && unread.isEmpty
-    let (rules, contracts) = Self.rules(readable, vocabulary, defaults, apps)
+    var locations = RuleLocations()
+    let (rules, contracts) = Self.rules(readable, vocabulary, defaults, apps, &locations)
     let problems = unread + diagnostics.flatMap(\.problems) + stringProblems
     guard problems.isEmpty else {
       // The tree builder and libyaml may both have reported the same problem.
@@ -46,7 +47,7 @@ struct RuleLoader {
         ruleSet: ruleSet, contracts: contracts, fileCount: files.count,
         statesFile: file(with: "states"),
         eventsFile: file(with: "events"), translationLints: TranslationLint(texts).lints,
-        keyUses: texts.keyUses))
+        keyUses: texts.keyUses, locations: locations))
   }
 
   private static func file(_ bytes: [UInt8], diagnostics: Diagnostics) -> File? {
@@ -126,7 +127,8 @@ struct RuleLoader {
   }
 
   private static func rules(
-    _ files: [File], _ vocabulary: Vocabulary, _ defaults: RuleDefaults, _ apps: AppDefaults
+    _ files: [File], _ vocabulary: Vocabulary, _ defaults: RuleDefaults, _ apps: AppDefaults,
+    _ locations: inout RuleLocations
   ) -> ([Rule], [RuleContract]) {
     var rules: [Rule] = []
     var contracts: [RuleContract] = []
@@ -147,6 +149,7 @@ struct RuleLoader {
         texts.name(draft.name?.text, since: counts)
         if let rule = draft.rule {
           Self.add(rule, at: draft.name, to: &rules, file.diagnostics)
+          locations.add(rule.name, entry, file: file.diagnostics.file)
           EmitCircle.report(rule, at: draft.name, among: rules, file.diagnostics)
           let contract = RuleContract(rule, file: file.diagnostics.file, locations: draft.locations)
           if let contract { contracts.append(contract) }

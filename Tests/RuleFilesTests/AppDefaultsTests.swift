@@ -61,6 +61,29 @@ import Testing
     )
   }
 
+  @Test func androidIsMergedByKey() throws {
+    let defaults = "defaults: { apps: { customer: { android: { channel: c, priority: high } } } }"
+    func style(_ change: String) throws -> AndroidStyle? {
+      try rule(change, defaults: defaults).android
+    }
+    var expected = AndroidStyle()
+    (expected.channel, expected.isHighPriority) = ("c", true)
+    #expect(try style("") == expected)
+    expected.draw = .app
+    expected.channel = "d"
+    #expect(try style("android: { draw: app, channel: d }") == expected)
+    expected.channel = nil
+    #expect(try style("android: { draw: app, channel: none }") == expected)
+    #expect(try style("-alert\nbackground: {}") == nil)
+    let wrong = "defaults: { apps: { customer: { android: { channel: C D } } } }"
+    let files = [("a.yaml", ruleFile()), ("z.yaml", wrong)]
+    #expect(
+      problems(in: files.map { ($0.0, Array($0.1.utf8)) }) == [
+        "z.yaml:1:53: channel is the text \"C D\"; expected a channel such as ride_now: a-z, 0-9, -, _ "
+          + "and ., at most 60; did you mean \"c_d\"?"
+      ])
+  }
+
   @Test func otherAppsAndListsOfAppsTakeNothing() throws {
     for app in ["driver", "[customer, driver]"] {
       let rule = try rule("app: \(app)\nalert: { title: x }")

@@ -194,6 +194,19 @@ import Testing
       "\(card)content-state: { s: 1 }, from: attributes.fare - 45m }", "5:73",
       "from names attributes.fare, declared as number", nil
     ),
+    (
+      "\(card)content-state: { s: 1 } }\nandroid: { countdown: \"{{ride.attributes.plate}}\" }", "6:27",
+      "countdown is {{ride.attributes.plate}}, declared as text", nil
+    ),
+    (
+      "\(card)content-state: { s: 1 } }\n"
+        + "android: { steps: [requested], progress: \"{{ride.attributes.paid}}\" }", "6:46",
+      "progress is {{ride.attributes.paid}}, declared as flag", nil
+    ),
+    (
+      "\(card)content-state: { s: 1 } }\nandroid: { title: \"{{ride.attributes.plat}}\" }", "6:26",
+      "\"ride.attributes.plat\" in a placeholder of title", "ride.attributes.plate"
+    ),
   ]
 
   @Test(arguments: refused.indices)

@@ -10,7 +10,8 @@ enum KeyDocs {
     KeyTable.file, KeyTable.states, KeyTable.defaults, KeyTable.app, KeyTable.appAlert,
     KeyTable.quiet, KeyTable.cap, KeyTable.rule, KeyTable.alert, KeyTable.liveActivity,
     KeyTable.cardField, KeyTable.elementField, KeyTable.end, KeyTable.cardAlert,
-    KeyTable.criticalSound, TimerKeys.escalation,
+    KeyTable.criticalSound, TimerKeys.escalation, KeyTable.androidAlert,
+    KeyTable.androidBackground, KeyTable.androidCard, KeyTable.androidStep,
   ]
 
   static func start(of form: MappingForm) -> String { "<!-- keys of \(form.subject) -->\n" }
@@ -59,6 +60,7 @@ enum KeyDocs {
     case .word(.ruleName): "a-z, 0-9, `-`"
     case .word(.app): "a-z, 0-9, `-`, `_`"
     case .word(.event): "word"
+    case .word(.channel): "a-z, 0-9, `-`, `_`, `.`"
     case .word(.topic), .word(.receiver): "a-z, 0-9, `-`, `_`"
     case .word(.locale): "locale"
     case .word(.attribute): "letters, digits, `_`, `-`"
@@ -107,6 +109,9 @@ enum KeyDocs {
     case .fieldValue: "any"
     case .emptyMapping: "`{}`"
     case .mapping(let form): "mapping: \(form.subject)"
+    case .mappingNextTo: "mapping"
+    case .placeholder: "one placeholder"
+    case .steps(let form): "list of words, or of mappings: \(form.subject)"
     case .offOrMapping(let form): "`off`, or mapping: \(form.subject)"
     case .textOrMapping(_, let form): "text, or mapping: \(form.subject)"
     case .mappings(let form): "list of mappings: \(form.subject)"

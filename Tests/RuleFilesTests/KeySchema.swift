@@ -150,6 +150,10 @@ enum KeySchema {
     case .fieldValue: ["$ref": "#/$defs/fields"]
     case .emptyMapping: ["type": "object", "maxProperties": 0]
     case .mapping(let form): mapping(form)
+    case .mappingNextTo(let forms): ["anyOf": forms.map { mapping($0.form) }]
+    case .placeholder: pattern(#"^\{\{.*\}\}$"#)
+    case .steps(let form):
+      list(of: ["anyOf": [word(.event), mapping(form)]], ["minItems": 1, "uniqueItems": true])
     case .offOrMapping(let form): ["anyOf": [["const": "off"], mapping(form)]]
     case .textOrMapping(let expected, let form):
       ["anyOf": [value(.text(expected: expected)), mapping(form)]]
@@ -225,10 +229,11 @@ enum KeySchema {
       case .app: "a-z0-9_-"
       case .topic, .receiver: "a-z0-9_-"
       case .locale: "A-Za-z0-9_-"
+      case .channel: "a-z0-9_.-"
       case .event: "A-Za-z0-9_.-"
       case .attribute: "A-Za-z0-9_-"
       }
-    return pattern("^[\(letters)]{1,\(WordForm.lengthLimit)}$")
+    return pattern("^[\(letters)]{1,\(form.longest)}$")
   }
 
   private static func integer(_ range: ClosedRange<Int64>) -> Schema {

@@ -71,7 +71,11 @@ import Testing
     "that is declared under events", "that fire each other forever", ", and the push is valid for ",
     " of if)", "last in a rule without remember", "whose if does not read last",
     "in remember; expected", "phone in the if of a", "if in a live-activity without start",
-    "has no expires",
+    "has no expires", "in steps; expected it once", "steps names the", " | relative}} in ",
+    "}} in title", "countdown is {{", "progress is {{", "color is ", "image is ",
+    "}} in color", "draw: system next to", "next to a broadcast card",
+    "in android next to alert; expected it", "in android next to background; expected it",
+    "in android next to live-activity; expected it", "countdown has a filter",
     "Swift or ActivityKit has one", "in a rule without a time of the ride",
     "at has another meaning for this one", "r.title or r.body in strings/",
   ]
@@ -99,6 +103,10 @@ import Testing
       + KeyTable.cardAlert.names.map {
         "-on\n-alert\nlive-activity: { \(card), alerts: { no_show: { \($0): [[1]] } } }"
       }
+      + KeyTable.androidAlert.names.map { "android: { \($0): [[1]] }" }
+      + KeyTable.androidCard.names.map {
+        "-on\n-alert\nlive-activity: { \(card) }\nandroid: { steps: [requested], \($0): [[1]] }"
+      }
       + KeyTable.criticalSound.names.map {
         "alert: { body: x, sound: { name: x, critical: 1, \($0): [[1]] } }"
       }
@@ -123,7 +131,7 @@ import Testing
 
   /// The golden files that can be parsed as YAML, with their messages.
   private static func goldens() -> [(name: String, text: String, messages: [String])] {
-    ["file", "rule", "alert", "card"].flatMap { file in
+    ["file", "rule", "alert", "card", "android"].flatMap { file in
       GoldenCase.all(in: file + ".txt").compactMap { row in
         let text = file == "file" ? row.input : ruleFile(changing: row.input)
         // YAML that no parser reads has its own golden file, except for this one.

@@ -30,6 +30,11 @@ import Testing
     #expect(problems(in: ruleFile(changing: row.input)) == row.expected)
   }
 
+  @Test(arguments: GoldenCase.all(in: "android.txt"))
+  func oneRuleForAndroid(row: GoldenCase) {
+    #expect(problems(in: ruleFile(changing: row.input)) == row.expected)
+  }
+
   @Test func theRuleThatTheRowsChangeIsGood() {
     #expect(problems(in: ruleFile()) == [])
   }
@@ -38,7 +43,7 @@ import Testing
   func recorded() throws {
     for file in ["yaml.txt", "file.txt"] { try GoldenCase.record(file) { $0.input } }
     try GoldenCase.record("strings.txt", messages: StringsTests.messages)
-    for file in ["rule.txt", "alert.txt", "card.txt"] {
+    for file in ["rule.txt", "alert.txt", "card.txt", "android.txt"] {
       try GoldenCase.record(file) { ruleFile(changing: $0.input) }
     }
   }

@@ -11,11 +11,11 @@ import Testing
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "schedules").path()
 
   private let ruleSet: RuleSet
-  private let translationLints: [RuleLint]
+  private let loaded: LoadedRules
 
   init() throws {
-    let loaded = try RuleDirectory.load(Self.directory).get()
-    (ruleSet, translationLints) = (loaded.ruleSet, loaded.translationLints)
+    loaded = try RuleDirectory.load(Self.directory).get()
+    ruleSet = loaded.ruleSet
   }
 
   @Test func whichRulesThereAre() {
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func checkWarnsOfNothing() {
-    let lints = RuleLint.all(about: ruleSet) + translationLints
+    let lints = loaded.lints(hasFCM: true)
     #expect(lints.map { "\($0.rule ?? ""): \($0.text)" } == [])
   }
 

@@ -10,18 +10,24 @@ package struct RuleLint: Hashable, Sendable {
   package var source: String?
   /// What may go wrong, and how to avoid it.
   package var text: String
+  /// The keys of the rule that lead to it; empty if it is about the rule as a whole.
+  package var path: [String] = []
 
   package init(rule: String? = nil, source: String? = nil, text: String) {
     (self.rule, self.source, self.text) = (rule, source, text)
   }
 
   /// Returns all warnings, in the order of the rules.
-  package static func all(about rules: RuleSet) -> [RuleLint] {
+  ///
+  /// - Parameter hasFCM: whether the service has settings of FCM; without them, warnings about Android
+  ///   only come if a rule has `android`.
+  package static func all(about rules: RuleSet, hasFCM: Bool = false) -> [RuleLint] {
     let advice = rules.rules.flatMap { rule in
       lints.flatMap { $0(rule, rules) }
         .map { RuleLint(rule: rule.name, source: rule.source, text: $0) }
     }
     return advice + heartbeats(in: rules) + unmatchedStates(in: rules)
+      + (hasFCM || rules.namesAndroid ? AndroidLint.all(about: rules) : [])
   }
 
   /// What is examined about a rule; the result is its warnings.
@@ -201,7 +207,7 @@ package struct RuleLint: Hashable, Sendable {
   }
 
   /// The assumed length of a filled-in value: a name on the screen, and a value in the data.
-  private static let plausible = (name: 20, value: 200)
+  static let plausible = (name: 20, value: 200)
 }
 
 /// The background pushes of a schedule rule.
@@ -257,35 +263,10 @@ extension RuleSet {
   }
 }
 
-extension PayloadTemplate {
-  /// Returns the approximate size in bytes; the longest text counts if there are several languages.
-  fileprivate func size(ofPlaceholder size: Int) -> Int {
-    switch self {
-    case .literal(let value): value.json.count
-    case .value(let text): text.bytes(ofPlaceholder: size) + 2
-    case .visible(let texts):
-      (texts.texts.map { locale, text in
-        let isIsolated = TextDirection(of: text, locale: locale) == .rightToLeft
-        return text.bytes(ofPlaceholder: size + (isIsolated ? TextDirection.isolateBytes : 0))
-      }.max() ?? 0) + 2
-    case .object(let members):
-      members.reduce(1) { $0 + $1.key.utf8.count + 4 + $1.value.size(ofPlaceholder: size) }
-    case .array(let elements): elements.reduce(1) { $0 + 1 + $1.size(ofPlaceholder: size) }
-    case .field(let value, _): value.size(ofPlaceholder: size)
-    }
-  }
-}
-
 extension TextTemplate {
   fileprivate func length(ofPlaceholder length: Int) -> Int {
     segments.reduce(0) { sum, segment in
       if case .literal(let text) = segment { sum + text.count } else { sum + length }
-    }
-  }
-
-  fileprivate func bytes(ofPlaceholder size: Int) -> Int {
-    segments.reduce(0) { sum, segment in
-      if case .literal(let text) = segment { sum + text.utf8.count } else { sum + size }
     }
   }
 }

@@ -29,7 +29,7 @@ enum Check: Command {
       Terminal.print(problems.description)
       return .foundProblems
     case .success(let rules):
-      for advice in RuleLint.all(about: rules.ruleSet) + rules.translationLints {
+      for advice in rules.lints(hasFCM: context.environment.namesFCM) {
         warn(advice, path)
       }
       for (rule, receiver, variable) in PostVariables.lacking(
@@ -133,4 +133,9 @@ enum Check: Command {
       throw CommandFailure("\(path) can't be read: \(error)")
     }
   }
+}
+
+extension [String: String] {
+  /// Whether a setting of FCM is in the environment.
+  var namesFCM: Bool { contains { $0.key.hasPrefix("FCM_") && !$0.value.isEmpty } }
 }

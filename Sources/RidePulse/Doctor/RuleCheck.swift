@@ -33,7 +33,7 @@ struct RuleState: Sendable {
       lacksDirectory = found.problems.contains { $0.file == path }
     case .success(let loaded):
       (rules, files) = (loaded.ruleCount, loaded.fileCount)
-      advice = (RuleLint.all(about: loaded.ruleSet) + loaded.translationLints).map(\.text)
+      advice = loaded.lints(hasFCM: environment.namesFCM).map(\.text)
       apps = Set(loaded.ruleSet.apps)
       vocabulary = RuleVocabulary(loaded, directory: path)
       ruleSet = loaded.ruleSet

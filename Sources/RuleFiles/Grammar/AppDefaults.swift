@@ -40,6 +40,8 @@ struct AppDefaults {
     let templates = TemplateDecoder(diagnostics: diagnostics)
     let decode = NodeDecoder(diagnostics: diagnostics)
     switch field.key.form {
+    case _ where field.name == KeyTable.android.name:
+      _ = AndroidDecoder(diagnostics: diagnostics).style(field, as: KeyTable.androidAlert)
     case .expiry: _ = decode.expiry(field)
     case .payload: _ = templates.payload(field)
     case .flag: _ = decode.flag(field)
@@ -60,7 +62,7 @@ struct AppDefaults {
     let defaults = (app.flatMap { apps[$0] } ?? []).filter { Self.takes($0.key, action) }
     var pairs = own.map { pair in
       let shared = defaults.first { $0.key == pair.key }
-      guard pair.key == "data" || pair.key == "alert" else { return pair }
+      guard ["data", "alert", "android"].contains(pair.key) else { return pair }
       return Self.merged(pair, shared)
     }
     pairs.removeAll { $0.key == "collapse" && $0.value.string == "none" }

@@ -95,6 +95,10 @@ indirect enum ValueForm: Sendable {
   case attributeTypes
   /// Names of attributes, at least one.
   case attributes
+  /// One placeholder and nothing else.
+  case placeholder(expected: String)
+  /// A list of states, each alone or as such a mapping.
+  case steps(MappingForm)
   /// Times of `at`: a base with an offset, or a list.
   case times
   case cron
@@ -127,6 +131,8 @@ indirect enum ValueForm: Sendable {
   case fieldValue
   case emptyMapping
   case mapping(MappingForm)
+  /// One of such mappings, each by the key of the rule next to which it is.
+  case mappingNextTo([(key: String, form: MappingForm)])
   /// `off`, or such a mapping.
   case offOrMapping(MappingForm)
   /// A text, or such a mapping.
@@ -154,9 +160,14 @@ enum WordForm: Sendable {
   case locale
   /// A receiver of posts, which becomes part of the name of an environment variable.
   case receiver
+  /// A notification channel of an Android app.
+  case channel
 
   /// The maximum number of letters of a name.
   static let lengthLimit = 64
+
+  /// The maximum number of letters of a name of this form.
+  var longest: Int { self == .channel ? 60 : Self.lengthLimit }
 
   /// A description of the allowed form, for messages.
   var rule: String {
@@ -165,6 +176,7 @@ enum WordForm: Sendable {
     case .app: "an app such as customer or driver: a-z, 0-9, - and _, at most 64"
     case .topic: "a topic such as arrival: a-z, 0-9, - and _, at most 64"
     case .receiver: "a receiver such as sms: a-z, 0-9, - and _, at most 64"
+    case .channel: "a channel such as ride_now: a-z, 0-9, -, _ and ., at most 60"
     case .attribute: "a name of letters, digits, _ and -, at most 64, such as eta_epoch"
     case .locale: "a locale such as en or pt-BR"
     case .event: "a word of letters, digits, _, - and ., at most 64, such as driver_arrived"
@@ -173,7 +185,7 @@ enum WordForm: Sendable {
 
   /// Returns the word with disallowed letters corrected; nil if the result is not allowed either.
   func repaired(_ word: String) -> String? {
-    guard !word.contains("{{"), word.utf8.count <= Self.lengthLimit,
+    guard !word.contains("{{"), word.utf8.count <= longest,
       word.utf8.allSatisfy({ $0 < 0x80 })
     else { return nil }
     let keepsCase = self == .event || self == .locale || self == .attribute
@@ -184,7 +196,7 @@ enum WordForm: Sendable {
   }
 
   func allows(_ word: String) -> Bool {
-    guard (1...Self.lengthLimit).contains(word.utf8.count) else { return false }
+    guard (1...longest).contains(word.utf8.count) else { return false }
     return word.utf8.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
@@ -193,7 +205,7 @@ enum WordForm: Sendable {
       case UInt8(ascii: "_"): self != .ruleName
       case UInt8(ascii: "A")...UInt8(ascii: "Z"):
         self == .event || self == .locale || self == .attribute
-      case UInt8(ascii: "."): self == .event
+      case UInt8(ascii: "."): self == .event || self == .channel
       default: false
       }
     }

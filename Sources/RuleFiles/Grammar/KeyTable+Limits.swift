@@ -21,7 +21,10 @@ extension KeyTable {
     subject: "the defaults of an app",
     keys: ["data", "expires", "collapse"].compactMap { rule[$0] }
       .map { Key($0.name, $0.form, $0.summary) }
-      + [Key("alert", .mapping(appAlert), "Keys that its alerts share.")])
+      + [
+        Key("alert", .mapping(appAlert), "Keys that its alerts share."),
+        Key("android", .mapping(androidAlert), "Keys of `android` that its alerts share."),
+      ])
 
   static let appAlert: MappingForm = {
     let shared = [

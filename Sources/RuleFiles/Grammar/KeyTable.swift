@@ -143,7 +143,7 @@ enum KeyTable {
             + "card's own alert for the event takes its place.",
           nextTo: ["alert"],
           otherwise: "it next to alert: it decides about a phone that shows a card of the ride"),
-        TimerKeys.escalate,
+        TimerKeys.escalate, android,
       ] + limits,
       exactlyOne: [triggers + ["live-activity"], actions])
   }()

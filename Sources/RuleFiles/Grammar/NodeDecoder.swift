@@ -17,7 +17,7 @@ struct NodeDecoder {
     return word(field.node, for: field.name, form: form)
   }
 
-  private func word(_ node: YAMLNode, for key: String, form: WordForm) -> LocatedWord? {
+  func word(_ node: YAMLNode, for key: String, form: WordForm) -> LocatedWord? {
     guard let text = node.string, form.allows(text) else {
       let repaired = node.string.flatMap(form.repaired)
       diagnostics.reportType(of: node, for: key, expected: form.rule, nearest: repaired)

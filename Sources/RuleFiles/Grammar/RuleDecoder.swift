@@ -60,6 +60,7 @@ struct RuleDecoder {
         expected: "start within live-activity: if decides whether a card is started")
     }
     let escalation = fields["escalate"].flatMap(self.escalation)
+    let android = action.flatMap { self.android($0, fields) }
     reportFurtherApps(apps, action)
     let limits = LimitsDecoder(diagnostics: diagnostics).limits(fields, what, defaults)
     guard let name, let app = apps.first, let when, let what, let data, let expires, let limits
@@ -72,6 +73,7 @@ struct RuleDecoder {
       source: "\(diagnostics.file):\(node.location.line)")
     rule.condition = condition
     rule.escalation = escalation
+    rule.android = android
     checkEscalation(of: rule, fields["escalate"])
     rule.otherApps = apps.dropFirst().map { App(rawValue: $0.text) }
     rule.limits = limits
@@ -156,6 +158,16 @@ struct RuleDecoder {
     return Escalation(unlessSeenWithin: limit, emit: event)
   }
 
+  /// Decodes `android` next to an alert or a background push; that of a card is part of the card.
+  private func android(_ action: Field, _ fields: Fields) -> AndroidStyle? {
+    guard let field = fields["android"], action.name != "live-activity",
+      case .mappingNextTo(let forms) = field.key.form,
+      let form = forms.first(where: { $0.key == action.name })?.form
+    else { return nil }
+    let decoder = AndroidDecoder(diagnostics: diagnostics)
+    return decoder.style(field, as: form, escalates: fields["escalate"] != nil)
+  }
+
   /// Reports an escalation that could only come when the rule's pushes are no longer valid.
   private func checkEscalation(of rule: Rule, _ field: Field?) {
     let validity = rule.validity
@@ -172,7 +184,14 @@ struct RuleDecoder {
     if action.name == "live-activity" {
       var decoder = CardDecoder(diagnostics: diagnostics, vocabulary: vocabulary)
       defer { locations = decoder.locations }
-      return decoder.card(action).map { .liveActivity($0) }
+      var card = decoder.card(action)
+      let isBroadcast = card?.broadcast != nil
+      let look = fields["android"].flatMap {
+        AndroidLookDecoder(diagnostics: diagnostics, vocabulary: vocabulary)
+          .look($0, isBroadcast: isBroadcast)
+      }
+      card?.android = look
+      return card.map { .liveActivity($0) }
     }
     if action.name == "emit" {
       return decode.word(action)

@@ -2,11 +2,11 @@ import Base
 import RideCore
 
 /// A node of a YAML document and its location.
-struct YAMLNode {
+struct YAMLNode: Sendable {
   let location: SourceLocation
   let kind: Kind
 
-  enum Kind {
+  enum Kind: Sendable {
     case scalar(YAMLScalar)
     case sequence([YAMLNode])
     case mapping([Pair])
@@ -15,7 +15,7 @@ struct YAMLNode {
   }
 
   /// One entry of a mapping; keys are texts, and distinct within a mapping.
-  struct Pair {
+  struct Pair: Sendable {
     let key: String
     let keyLocation: SourceLocation
     let value: YAMLNode
@@ -24,7 +24,7 @@ struct YAMLNode {
   }
 }
 
-struct YAMLScalar {
+struct YAMLScalar: Sendable {
   let text: String
   /// The meaning of the text: always a string if it is quoted; nil for a number that JSON cannot
   /// represent.
