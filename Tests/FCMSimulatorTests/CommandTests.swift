@@ -10,17 +10,18 @@ import Testing
     let words = [
       "--port", "0", "--state=/tmp/s", "--project", "a", "--project=b", "--strict", "all",
       "--lenient", "ttl", "--device-rate", "240/60", "--quota", "5/1", "--token-life", "9",
-      "--seed", "3", "--faults", "f", "--max-streams", "7", "--latency", "2", "--quiet",
+      "--duplicate", "1/50", "--seed", "3", "--faults", "f", "--max-streams", "7", "--latency", "2", "--quiet",
       "--exit-with-stdin",
     ]
     var expected = Options()
     expected.port = 0
     expected.stateDirectory = "/tmp/s"
     expected.projects = ["a", "b"]
-    expected.strictness = [.priority, .cards]
+    expected.strictness = [.priority, .cards, .payload, .size, .high]
     expected.deviceRate = TokenRate("240/60")
     expected.quota = TokenRate("5/1")
     expected.tokenLifeSeconds = 9
+    expected.duplicates = Share("1/50")
     expected.seed = 3
     expected.faultsPath = "f"
     expected.maximumStreams = 7
@@ -35,9 +36,10 @@ import Testing
     (["--projct"], #"unknown "--projct"; the nearest known is --project"#),
     (
       ["--strict", "x"],
-      #"--strict: found "x", expected one of priority, ttl, cards, registrations, all"#
+      #"--strict: found "x", expected one of priority, ttl, cards, payload, size, high, unknown, all"#
     ),
     (["--quota", "5"], #"--quota: found "5", expected MESSAGES/SECONDS such as 240/60"#),
+    (["--duplicate", "2/1"], #"--duplicate: found "2/1", expected MESSAGES/MESSAGES such as 1/50"#),
     (["--project", ""], #"--project: found "", expected a word"#),
   ])
   func `a wrong flag is named`(words: [String], message: String) {

@@ -115,8 +115,11 @@ import Testing
     #expect(try refusal(message(exact.replacing("\"1\"", with: "\"12\""))) != nil)
   }
 
-  @Test func `what FCM itself accepts is accepted by a lenient simulator`() throws {
+  @Test func `what is not checked is accepted`() throws {
     #expect(try refusal(#"{"message":{"fid":"x"}}"#, []) == nil)
+    #expect(try refusal(#"{"message":{"fid":"x","data":{"from":"1"}}}"#, []) == nil)
+    let large = String(repeating: "x", count: 4096)
+    #expect(try refusal(#"{"message":{"fid":"x","data":{"a":"\#(large)"}}}"#, []) == nil)
   }
 
   @Test(arguments: [

@@ -86,6 +86,9 @@ import Testing
         .map(\.isHigh)
     }
     #expect(priorities == [[true], [true], [true], [true], [true], [false], [false]])
+    let kept = phone.accept(
+      message("8", isHigh: true, shows: false), demotes: false, at: Self.time(8))
+    #expect(kept.map(\.isHigh) == [true])
   }
 
   @Test mutating func `nothing reaches an app that was stopped`() {
@@ -102,8 +105,23 @@ import Testing
   ) -> [String: String] {
     [
       "rp_kind": "card", "rp_card": "1.r1", "rp_id": id ?? "id-\(timestamp)", "rp_event": event,
-      "rp_ts": "\(timestamp)", "rp_state": state,
+      "rp_ts": "\(timestamp)", "rp_state": state, "rp_until": "100", "rp_gone_at": "200",
     ]
+  }
+
+  @Test(arguments: [
+    ("start", "rp_until", false), ("start", "rp_gone_at", true), ("update", "rp_until", false),
+    ("update", "rp_gone_at", false), ("end", "rp_until", true), ("end", "rp_gone_at", true),
+  ])
+  func `an update has the time at which the card goes by itself`(
+    event: String, key: String, isRight: Bool
+  ) {
+    var history = CardHistory()
+    var data = card(event, 1)
+    data[key] = nil
+    #expect((history.problem(of: data, to: "a") == nil) == isRight)
+    data[key] = "soon"
+    #expect((history.problem(of: data, to: "a") == nil) == isRight)
   }
 
   @Test(arguments: [

@@ -83,8 +83,10 @@ import Testing
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
       "fcm-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    let text =
-      #"{"dX3abcdefghijklmnopqrs":{"project":"meals"},"eX3abcdefghijklmnopqrs":{"package":"a.b"}}"#
+    let text = """
+      {"dX3abcdefghijklmnopqrs":{"project":"meals"},"eX3abcdefghijklmnopqrs":{"package":"a.b"},
+       "fX3abcdefghijklmnopqrs":{"state":"offline"}}
+      """
     try Data(text.utf8).write(to: directory.appendingPathComponent("registrations.json"))
     let process = try SimulatorProcess("fcm-simulator", directory: directory)
     let simulator = RunningFCM(process)
@@ -95,6 +97,10 @@ import Testing
     #expect(try send("dX3abcdefghijklmnopqrs").contains("SENDER_ID_MISMATCH"))
     let package = #""restricted_package_name":"c.d""#
     #expect(try send("eX3abcdefghijklmnopqrs", package).contains("INVALID_ARGUMENT"))
+    #expect(try send("fX3abcdefghijklmnopqrs").contains("messages/0:"))
+    #expect(try simulator.process.records("deliveries").isEmpty)
+    let woken = try simulator.call("/phones/fX3abcdefghijklmnopqrs/awake", "")
+    #expect(woken.body.contains(#""outcome":"delivered""#))
     #expect(try send("nonsense").contains("is not a valid FCM registration token"))
     _ = try simulator.call("/phones/\(RunningFCM.fid)/uninstalled", "")
     #expect(try send(RunningFCM.fid).contains("UNREGISTERED"))
@@ -118,7 +124,13 @@ import Testing
   @Test(arguments: [
     (#"{"answer":{"status":503,"reason":"UNAVAILABLE","retry_after":7}}"#, 503, "UNAVAILABLE"),
     (#"{"answer":{"status":502,"body":"<html>Bad Gateway</html>"}}"#, 502, "<html>"),
+    (#"{"answer":{"status":401,"reason":"UNAUTHENTICATED"}}"#, 401, "UNAUTHENTICATED"),
+    (#"{"answer":{"status":429,"reason":"QUOTA_EXCEEDED"}}"#, 429, "project:rides"),
+    (#"{"answer":{"status":429,"reason":"DEVICE_QUOTA_EXCEEDED"}}"#, 429, "device:nopqrs"),
+    (#"{"answer":{"status":403,"reason":"SERVICE_DISABLED"}}"#, 403, "google.rpc.ErrorInfo"),
+    (#"{"answer":{"status":400,"reason":"INVALID_REGISTRATION"}}"#, 400, "message.token"),
     (#"{"close":true}"#, 0, ""), (#"{"goaway":{"last_stream":"previous"}}"#, 0, ""),
+    (#"{"goaway_two_step":true}"#, 200, "messages/0:"),
   ])
   func `faults strike messages`(action: String, status: Int, text: String) throws {
     let simulator = try RunningFCM()
@@ -136,6 +148,106 @@ import Testing
     let reply = try simulator.exchange(simulator.assertion())
     #expect(reply.status == 400)
     #expect(reply.body == #"{"error":"invalid_grant"}"#)
+  }
+
+  @Test(arguments: [
+    (#""retry_after":7"#, "7", "7"),
+    (#""retry_after":7,"retry_after_date":true"#, "", " GMT"),
+  ])
+  func `a wait is told in seconds or as a date`(
+    members: String, start: String, end: String
+  ) throws {
+    let simulator = try RunningFCM()
+    let token = try simulator.accessToken()
+    let answer = #"{"status":503,"reason":"UNAVAILABLE",\#(members)}"#
+    try simulator.setFaults(#"[{"action":{"answer":\#(answer)}}]"#)
+    let reply = try simulator.send(RunningFCM.message(), as: token)
+    let value = try #require(reply.headers["retry-after"])
+    #expect(value.hasPrefix(start) && value.hasSuffix(end))
+    #expect(reply.headers["date"]?.hasSuffix(" GMT") == true)
+  }
+
+  @Test(arguments: ["--http2", "--http1.1"])
+  func `an answer may break off in the middle of its body`(http: String) throws {
+    let simulator = try RunningFCM()
+    let token = try simulator.accessToken()
+    try simulator.setFaults(#"[{"match":{"call":"send"},"action":{"half_body":true}}]"#)
+    let result = try Tool.run(
+      "/usr/bin/curl",
+      [
+        "-s", "-i", http, "--max-time", "60", "--cacert", simulator.process.authorityPath,
+        "-H", "authorization: Bearer \(token)", "--data-binary", RunningFCM.message(),
+        simulator.url + "/v1/projects/rides/messages:send",
+      ])
+    // Curl's numbers for a stream that was reset, and for a body that is shorter than announced.
+    #expect(result.status == (http == "--http2" ? 92 : 18))
+    #expect(result.output.contains(#"{"name":"proj"#))
+    #expect(!result.output.contains("messages/0:"))
+  }
+
+  @Test func `a registration may be reported as gone although its phone got the message`() throws {
+    let simulator = try RunningFCM()
+    let token = try simulator.accessToken()
+    let answer = #"{"status":404,"reason":"UNREGISTERED","accepted":true}"#
+    try simulator.setFaults(#"[{"match":{"call":"send"},"action":{"answer":\#(answer)}}]"#)
+    let reply = try simulator.send(RunningFCM.message(), as: token)
+    #expect(reply.status == 404)
+    #expect(reply.body.contains("UNREGISTERED"))
+    #expect(try simulator.process.records("deliveries").count == 1)
+    #expect(try simulator.process.records().first?["code"] as? String == "UNREGISTERED")
+  }
+
+  @Test func `messages may arrive twice`() throws {
+    let simulator = try RunningFCM(["--duplicate", "1/1"])
+    let token = try simulator.accessToken()
+    _ = try simulator.send(RunningFCM.message(), as: token)
+    let deliveries = try simulator.process.records("deliveries")
+    #expect(deliveries.map { $0["duplicate"] as? Bool } == [nil, true])
+    #expect(deliveries.map { $0["outcome"] as? String } == ["delivered", "delivered"])
+  }
+
+  @Test func `a repeat is compared with the first message`() throws {
+    let simulator = try RunningFCM()
+    let token = try simulator.accessToken()
+    func send(_ id: String, _ event: String, ttl: String) throws {
+      let data = #""data":{"rp_id":"\#(id)","event":"\#(event)"}"#
+      _ = try simulator.send(RunningFCM.message(data, ttl: ttl), as: token)
+    }
+    try send("a", "x", ttl: "300s")
+    try send("a", "x", ttl: "299s")
+    try send("a", "y", ttl: "300s")
+    try send("b", "y", ttl: "300s")
+    let repeats = try simulator.process.records().map { $0["repeat"] as? String }
+    #expect(repeats == [nil, "same", "different", nil])
+  }
+
+  /// A client of its own, because curl does not ping.
+  @Test func `pings that ask about no request end the connection`() throws {
+    let simulator = try RunningFCM()
+    let script = """
+      import socket, ssl, struct, sys
+      context = ssl.create_default_context(cafile=sys.argv[2])
+      context.set_alpn_protocols(["h2"])
+      stream = context.wrap_socket(
+          socket.create_connection(("127.0.0.1", int(sys.argv[1]))), server_hostname="127.0.0.1")
+      def frame(kind, flags, body):
+          return struct.pack(">I", len(body))[1:] + bytes([kind, flags, 0, 0, 0, 0]) + body
+      stream.sendall(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + frame(4, 0, b""))
+      stream.sendall(frame(6, 0, b"12345678"))
+      data = b""
+      while True:
+          more = stream.recv(65536)
+          if not more: break
+          data += more
+      while len(data) >= 9:
+          size = int.from_bytes(data[:3], "big")
+          if data[3] == 7: print(int.from_bytes(data[13:17], "big"), data[17:9 + size].decode())
+          data = data[9 + size:]
+      """
+    let result = try Tool.run(
+      "/usr/bin/python3",
+      ["-c", script, String(simulator.process.port), simulator.process.authorityPath])
+    #expect(result.output == "11 too_many_pings\n", "\(result.errors)")
   }
 
   @Test func `validate_only delivers nothing`() throws {

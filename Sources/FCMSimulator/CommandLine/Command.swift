@@ -28,6 +28,8 @@ struct Options: Equatable, Sendable {
   /// How often a project may send; nil for any rate.
   var quota: TokenRate?
   var tokenLifeSeconds = 3599
+  /// How many of the delivered messages arrive twice; nil for none.
+  var duplicates: Share?
   /// Decides in which order a phone gets what was stored.
   var seed: UInt64 = 1
   var faultsPath: String?
@@ -40,7 +42,7 @@ struct Options: Equatable, Sendable {
     ServerSettings(
       port: port, sinkHeader: nil, initialStreams: maximumStreams,
       latencyMilliseconds: latencyMilliseconds, isQuiet: isQuiet,
-      exitsWithStandardInput: exitsWithStandardInput)
+      exitsWithStandardInput: exitsWithStandardInput, refusesIdlePings: true)
   }
 }
 
@@ -53,6 +55,7 @@ enum Flag: String, CommandFlag {
   case deviceRate = "--device-rate"
   case quota = "--quota"
   case tokenLife = "--token-life"
+  case duplicate = "--duplicate"
   case seed = "--seed"
   case faults = "--faults"
   case maximumStreams = "--max-streams"
@@ -81,6 +84,11 @@ extension Options {
     case .deviceRate: deviceRate = try rate(flag, value)
     case .quota: quota = try rate(flag, value)
     case .tokenLife: tokenLifeSeconds = try flag.number(value, in: 1...86_400)
+    case .duplicate:
+      guard let share = Share(value) else {
+        throw flag.refusal(value, "MESSAGES/MESSAGES such as 1/50")
+      }
+      duplicates = share
     case .seed: seed = UInt64(try flag.number(value, in: 0...Int.max))
     case .faults: faultsPath = try flag.text(value)
     case .maximumStreams: maximumStreams = try flag.number(value, in: 1...100_000)

@@ -54,11 +54,13 @@ enum Help {
       --port N          port to listen on, 0 for a free one (default 2198)
       --state DIR       certificates, service accounts, records (default ./.fcm-simulator)
       --project ID      a Firebase project, may be repeated (default rides)
-      --strict NAME     refuse more than FCM does: priority, ttl, cards, registrations or all
-      --lenient NAME    accept as FCM does: one of these names
+      --strict NAME     check also, or again: priority, ttl, cards, payload, size, high, unknown,
+                        or all but unknown
+      --lenient NAME    do not check one of these
       --device-rate N/S messages in S seconds that a registration may receive, else QUOTA_EXCEEDED
       --quota N/S       messages in S seconds that a project may send, else QUOTA_EXCEEDED
       --token-life S    life of an access token in seconds (default 3599)
+      --duplicate N/M   deliver N of M messages twice, as FCM may (default none)
       --seed N          decides in which order a phone gets what was stored (default 1)
       --faults FILE     faults as JSON; read again when the file changes
       --max-streams N   stream limit of a connection (default 100)

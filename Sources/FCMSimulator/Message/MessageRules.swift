@@ -7,11 +7,13 @@ enum MessageRules {
 
   static func check(_ message: Message, _ strictness: Strictness) throws(Refusal) {
     try checkAndroid(message, strictness)
-    if let key = message.data.keys.sorted().first(where: isReserved) {
+    if strictness.contains(.payload),
+      let key = message.data.keys.sorted().first(where: isReserved)
+    {
       throw .invalid("Invalid data payload key: \(key)", field: "message.data")
     }
     let size = message.countedBytes
-    if size > largest {
+    if strictness.contains(.size), size > largest {
       throw .invalid("Message is too large. The maximum is 4K (\(largest) bytes).")
     }
     if message.target == .audience {

@@ -115,21 +115,4 @@ extension Refusal {
       status: 429, canonical: "RESOURCE_EXHAUSTED", message: message, code: "QUOTA_EXCEEDED",
       quotaSubject: subject, retryAfterSeconds: retryAfter)
   }
-
-  /// A fault with one of FCM's words.
-  static func fault(_ status: Int, _ word: String, retryAfter: Int?) -> Refusal {
-    let canonical =
-      switch status {
-      case 400: "INVALID_ARGUMENT"
-      case 401: "UNAUTHENTICATED"
-      case 403: "PERMISSION_DENIED"
-      case 404: "NOT_FOUND"
-      case 429: "RESOURCE_EXHAUSTED"
-      case 503: "UNAVAILABLE"
-      default: "INTERNAL"
-      }
-    return Refusal(
-      status: status, canonical: canonical, message: "The simulator was told to answer so.",
-      code: word, retryAfterSeconds: retryAfter)
-  }
 }

@@ -1,4 +1,4 @@
-/// The rules that refuse what FCM accepts; a switch of the command line selects them.
+/// The checks that can be switched; words of the command line select them.
 struct Strictness: OptionSet, Sendable {
   let rawValue: UInt8
 
@@ -9,26 +9,32 @@ struct Strictness: OptionSet, Sendable {
   /// Messages of a card whose `rp_ts` does not rise, or that follow its end.
   static let cards = Strictness(rawValue: 4)
   /// Registrations that `registrations.json` does not have.
-  static let registrations = Strictness(rawValue: 8)
+  static let unknown = Strictness(rawValue: 8)
+  /// Reserved keys of `data`.
+  static let payload = Strictness(rawValue: 16)
+  /// Messages of more than 4096 bytes.
+  static let size = Strictness(rawValue: 32)
+  /// High priority of messages that show nothing, which is lowered after five.
+  static let high = Strictness(rawValue: 64)
 
-  static let all: Strictness = [.priority, .ttl, .cards]
-  static let standard: Strictness = .cards
+  /// Without `unknown`, which needs a file.
+  static let all: Strictness = [.priority, .ttl, .cards, .payload, .size, .high]
+  static let standard: Strictness = [.cards, .payload, .size, .high]
+
+  private static let named: [(name: String, value: Strictness)] = [
+    ("priority", .priority), ("ttl", .ttl), ("cards", .cards), ("payload", .payload),
+    ("size", .size), ("high", .high), ("unknown", .unknown), ("all", .all),
+  ]
 
   /// The words of the command line.
-  static let names = ["priority", "ttl", "cards", "registrations", "all"]
+  static let names = named.map(\.name)
 
   init(rawValue: UInt8) {
     self.rawValue = rawValue
   }
 
   init?(name: String) {
-    switch name {
-    case "priority": self = .priority
-    case "ttl": self = .ttl
-    case "cards": self = .cards
-    case "registrations": self = .registrations
-    case "all": self = .all
-    default: return nil
-    }
+    guard let value = Self.named.first(where: { $0.name == name })?.value else { return nil }
+    self = value
   }
 }

@@ -25,6 +25,11 @@ struct CardHistory {
     guard (try? JSONParser.parse(Array(state.utf8)))?.object != nil else {
       return "rp_state is no JSON object: each message carries the whole state"
     }
+    // Otherwise a card whose end is lost would stay for ever.
+    let promised = event == "end" ? [] : event == "start" ? ["rp_until"] : ["rp_until", "rp_gone_at"]
+    if let missing = promised.first(where: { data[$0].flatMap { Int($0) } == nil }) {
+      return "a card's \(event) needs \(missing) in seconds"
+    }
     let key = Key(registration: registration, card: card)
     let next = Last(id: id, timestamp: timestamp, isEnd: event == "end")
     if let old = last[key], old != next {

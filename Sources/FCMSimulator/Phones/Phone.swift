@@ -31,12 +31,13 @@ struct Delivery: Equatable {
   /// The priority that the phone gave it.
   var isHigh: Bool
 
-  func json(registration: String) -> JSON {
+  func json(registration: String, isDuplicate: Bool = false) -> JSON {
     var members = message.content
     members["registration"] = .string(registration)
     members["name"] = .string(message.name)
     members["outcome"] = .string(outcome.rawValue)
     members["priority"] = .string(isHigh ? "HIGH" : "NORMAL")
+    if isDuplicate { members["duplicate"] = .bool(true) }
     members["accepted_at"] = .number(message.acceptedAt.fractionalSeconds)
     members["at"] = .number(at.fractionalSeconds)
     return .object(members)
@@ -56,12 +57,19 @@ struct Phone {
   /// High messages that show nothing, after which they are no longer high.
   private static let silentHighLimit = 5
 
-  private(set) var state = State.awake
+  private(set) var state: State
   private var stored: [StoredMessage] = []
   private var silentHigh = 0
 
-  mutating func accept(_ message: StoredMessage, at time: WallTime) -> [Delivery] {
-    let isHigh = effectivePriority(of: message)
+  init(state: State = .awake) {
+    self.state = state
+  }
+
+  /// - Parameter demotes: Whether what wakes the phone too often without showing anything is lowered.
+  mutating func accept(
+    _ message: StoredMessage, demotes: Bool = true, at time: WallTime
+  ) -> [Delivery] {
+    let isHigh = demotes ? effectivePriority(of: message) : message.isHigh
     switch state {
     case .awake: return [Delivery(message: message, outcome: .delivered, at: time, isHigh: isHigh)]
     case .doze where isHigh:

@@ -6,6 +6,8 @@ struct Registration: Equatable {
   var project: String?
   /// The app's package; nil for any.
   var package: String?
+  /// The phone's state at the start; nil means awake.
+  var state: Phone.State?
 }
 
 /// The registrations of `registrations.json`.
@@ -14,7 +16,7 @@ struct Registrations: Equatable {
 
   init() {}
 
-  /// Parses `{"REGISTRATION": {"project": …, "package": …}}`.
+  /// Parses `{"REGISTRATION": {"project": …, "package": …, "state": …}}`.
   init(text: [UInt8]) throws(FormatError) {
     let json = try FormatReader.json(text)
     guard let entries = json.object else {
@@ -25,11 +27,24 @@ struct Registrations: Equatable {
         throw FormatError(
           found: "\"\(text)\"", expected: "a registration token or an installation ID")
       }
-      let reader = try FormatReader(entry, at: text, keys: ["project", "package"])
+      let reader = try FormatReader(entry, at: text, keys: ["project", "package", "state"])
       known[text] = Registration(
-        project: try reader.string("project"), package: try reader.string("package"))
+        project: try reader.string("project"), package: try reader.string("package"),
+        state: try Self.state(reader))
     }
   }
+
+  private static func state(_ reader: FormatReader) throws(FormatError) -> Phone.State? {
+    guard let word = try reader.string("state") else { return nil }
+    guard let state = Phone.State(rawValue: word) else {
+      let words = Phone.State.allCases.map(\.rawValue)
+      throw reader.error("state", "one of " + words.joined(separator: ", "))
+    }
+    return state
+  }
+
+  /// The states of phones that have one.
+  var states: [String: Phone.State] { known.compactMapValues(\.state) }
 
   subscript(text: String) -> Registration? { known[text] }
 

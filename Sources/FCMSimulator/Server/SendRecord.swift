@@ -14,6 +14,7 @@ struct SendRecord {
   var word: String?
   var detail: String?
   var fault: String?
+  var repeated: RepeatHistory.Repeat?
 
   func write(to output: inout [UInt8]) {
     var members: [String: JSON] = [
@@ -27,6 +28,7 @@ struct SendRecord {
     members["name"] = name.map { .string($0) }
     members["code"] = word.map { .string($0) }
     members["detail"] = detail.map { .string($0) }
+    members["repeat"] = repeated.map { .string($0.rawValue) }
     members["fault"] = fault.map { .string($0) }
     output += "{\"received_at\":".utf8
     output += receivedAt.decimalSeconds.utf8

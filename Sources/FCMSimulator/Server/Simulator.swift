@@ -3,21 +3,23 @@ import SimulatorKit
 extension FaultReader {
   /// Reads faults of messages and of the token endpoint.
   static let messages = FaultReader(
-    keys: ["project"], calls: ["send", "token"], foldsTokens: false)
+    keys: ["project"], calls: ["send", "token"], foldsTokens: false,
+    answerKeys: ["retry_after_date", "accepted"])
 }
 
 /// Answers as FCM and Google's token endpoint, and records; independent of the network.
 final class Simulator: Service {
   let options: Options
   var statistics = Statistics()
-  private var faults: FaultControl
+  var faults: FaultControl
   private var accounts: [ServiceAccount] = []
-  private var tokens: AccessTokens
-  private var registrations = Registrations()
+  var tokens: AccessTokens
+  private(set) var registrations = Registrations()
   private var phones: [String: Phone] = [:]
-  private var cards = CardHistory()
-  private var projectRate: TokenRateLimiter?
-  private var deviceRate: TokenRateLimiter?
+  var cards = CardHistory()
+  private var repeats = RepeatHistory()
+  var projectRate: TokenRateLimiter?
+  var deviceRate: TokenRateLimiter?
   private var generator: SeededGenerator
   private let requests: Recorder
   private let tokenCalls: Recorder
@@ -37,6 +39,7 @@ final class Simulator: Service {
     let path = directory + "/registrations.json"
     if File.exists(path) {
       registrations = try File.parse(File.read(path), of: path, Registrations.init(text:))
+      phones = registrations.states.mapValues(Phone.init(state:))
     }
   }
 
@@ -86,14 +89,14 @@ final class Simulator: Service {
   ) -> Reaction {
     let fault = strike(["call": "token"], connection)
     let answer =
-      fault.flatMap { Self.answer(of: $0.action) }
+      fault?.action.answer.map { ToldAnswer.token($0, at: time) }
       ?? TokenEndpoint.answer(request, accounts, &tokens, at: time.seconds)
     let record: [String: JSON] = [
       "received_at": .number(time.fractionalSeconds), "status": .integer(answer.status),
       "fault": fault.map { .string($0.action.name) } ?? .null,
     ]
     tokenCalls.append(.object(record))
-    return reaction(answer, fault, stream)
+    return reaction(answer, fault, stream, at: time)
   }
 
   private func send(
@@ -108,6 +111,7 @@ final class Simulator: Service {
     do throws(Refusal) {
       let message = try read(request, for: project, &record, at: time)
       let registration = record.registration ?? ""
+      record.repeated = message.isOnlyValidated ? nil : repeats.note(message, to: registration)
       fault = strike(
         ["call": "send", "token": registration, "project": project], connection)
       // A fault that loses the answer strikes after the message was accepted; one that refuses,
@@ -122,8 +126,11 @@ final class Simulator: Service {
       record.detail = error.message
       answer = error.answer
     }
-    if let told = fault.flatMap({ Self.answer(of: $0.action) }) { answer = told }
-    let reaction = reaction(answer, fault, stream)
+    if let told = fault?.action.answer {
+      record.word = told.reason
+      answer = ToldAnswer.message(told, record, at: time)
+    }
+    let reaction = reaction(answer, fault, stream, at: time)
     record.status = reaction.isAnswered ? answer.status : 0
     record.fault = fault?.action.name
     statistics.count(status: record.status, reason: record.word)
@@ -131,78 +138,16 @@ final class Simulator: Service {
     return reaction
   }
 
-  private func reaction(_ answer: Answer, _ fault: Fault?, _ stream: Int32) -> Reaction {
-    Reaction(
+  private func reaction(
+    _ answer: Answer, _ fault: Fault?, _ stream: Int32, at time: WallTime
+  ) -> Reaction {
+    // Google's answers have a date, from which a client learns that its clock is wrong.
+    let date = Header(name: "date", value: time.httpDate)
+    let dated = Answer(
+      status: answer.status, headers: answer.headers + [date], body: answer.body)
+    return Reaction(
       delayMilliseconds: options.latencyMilliseconds + (fault?.delayMilliseconds ?? 0),
-      steps: (fault?.action ?? .proceed).steps(answer, stream: stream) { _ in [] })
-  }
-
-  /// Checks a request in FCM's order.
-  private func read(
-    _ request: Request, for project: String, _ record: inout SendRecord, at time: WallTime
-  ) throws(Refusal) -> Message {
-    let owner = try Authorization.project(of: request, tokens, at: time.seconds)
-    let body = try Self.parse(request)
-    record.message = body.object?["message"]
-    let message = try Message(body)
-    guard options.projects.contains(project) else { throw .unknownProject }
-    guard owner == project else { throw .forbidden(project) }
-    if case .registration(let text, _) = message.target { record.registration = text }
-    try MessageRules.check(message, options.strictness)
-    try checkQuotas(project, record.registration ?? "", at: time)
-    try checkRegistration(message, project)
-    if options.strictness.contains(.cards), !message.isOnlyValidated,
-      let problem = cards.problem(of: message.data, to: record.registration ?? "")
-    {
-      throw .invalid("Card: \(problem)", field: "message.data")
-    }
-    return message
-  }
-
-  private static func parse(_ request: Request) throws(Refusal) -> JSON {
-    guard request.bodyBytes == request.body.count else {
-      throw .malformed("Request payload size exceeds the limit.")
-    }
-    do {
-      return try JSONParser.parse(request.body)
-    } catch {
-      throw .malformed("Invalid JSON payload received. \(error.description)")
-    }
-  }
-
-  private func checkQuotas(
-    _ project: String, _ registration: String, at time: WallTime
-  ) throws(Refusal) {
-    if projectRate?.isExceeded(by: project, at: time.total) == true {
-      throw .quota(
-        "project:\(project)", "Quota exceeded for messages per minute and project",
-        retryAfter: options.quota?.seconds ?? 60)
-    }
-    if deviceRate?.isExceeded(by: registration, at: time.total) == true {
-      throw .quota(
-        "device:\(registration.suffix(6))", "Message rate of the device exceeded",
-        retryAfter: options.deviceRate?.seconds ?? 60)
-    }
-    projectRate?.count(project, at: time.total)
-    deviceRate?.count(registration, at: time.total)
-  }
-
-  private func checkRegistration(_ message: Message, _ project: String) throws(Refusal) {
-    guard case .registration(let text, let isFID) = message.target else { return }
-    guard Registrations.isWellFormed(text, isFID: isFID) else {
-      throw .invalid(
-        "The registration token is not a valid FCM registration token",
-        field: isFID ? "message.fid" : "message.token")
-    }
-    let known = registrations[text]
-    if let owner = known?.project, owner != project { throw .otherProject }
-    if let package = known?.package, let asked = message.packageName, asked != package {
-      throw .invalid(
-        "The package of the registration is another one",
-        field: "message.android.restricted_package_name")
-    }
-    let isUnknown = known == nil && options.strictness.contains(.registrations)
-    if isUnknown || phones[text]?.state == .uninstalled { throw .unregistered }
+      steps: (fault?.action ?? .proceed).steps(dated, stream: stream) { _ in [] })
   }
 
   /// Accepts a message, and returns its name; nil for one that is only validated.
@@ -215,10 +160,37 @@ final class Simulator: Service {
       name: name, acceptedAt: time, ttl: message.ttl ?? 28 * 86_400, isHigh: message.isHigh,
       collapseKey: message.collapseKey, showsNotification: message.showsSomething,
       content: message.delivered)
-    for delivery in phones[registration, default: Phone()].accept(stored, at: time) {
-      deliveries.append(delivery.json(registration: registration))
-    }
+    let demotes = options.strictness.contains(.high)
+    deliver(
+      phones[registration, default: Phone()].accept(stored, demotes: demotes, at: time),
+      to: registration)
     return name
+  }
+
+  func isUninstalled(_ registration: String) -> Bool {
+    phones[registration]?.state == .uninstalled
+  }
+
+  /// Changes a phone's state, and returns what it got by that.
+  func change(_ registration: String, to state: Phone.State, at time: WallTime) -> [JSON] {
+    deliver(
+      phones[registration, default: Phone()].become(state, at: time, using: &generator),
+      to: registration)
+  }
+
+  /// Records what happened to messages, and returns the records.
+  @discardableResult
+  private func deliver(_ outcomes: [Delivery], to registration: String) -> [JSON] {
+    var lines: [JSON] = []
+    for delivery in outcomes {
+      lines.append(delivery.json(registration: registration))
+      guard delivery.outcome == .delivered, let share = options.duplicates,
+        share.isHit(using: &generator)
+      else { continue }
+      lines.append(delivery.json(registration: registration, isDuplicate: true))
+    }
+    lines.forEach(deliveries.append)
+    return lines
   }
 
   private static func fakeName(_ project: String) -> String {
@@ -228,56 +200,5 @@ final class Simulator: Service {
   private func strike(_ values: [String: String], _ connection: Int) -> Fault? {
     if faults.isEmpty { return nil }
     return faults.strike(FaultSubject(connection: connection, values: values))
-  }
-
-  /// Returns the answer that a fault gives, as FCM or as the page of a front end.
-  private static func answer(of action: FaultAction) -> Answer? {
-    guard case .answer(let told) = action else { return nil }
-    if told.body == nil, let word = told.reason {
-      return Refusal.fault(told.status, word, retryAfter: told.retryAfterSeconds).answer
-    }
-    let body = Array((told.body ?? "").utf8)
-    let isJSON = body.first == UInt8(ascii: "{")
-    var headers = [
-      Header(name: "content-type", value: isJSON ? "application/json" : "text/html")
-    ]
-    if let seconds = told.retryAfterSeconds {
-      headers.append(Header(name: "retry-after", value: String(seconds)))
-    }
-    return Answer(status: told.status, headers: headers, body: body)
-  }
-
-  private func controlAnswer(_ request: Request, at time: WallTime) -> Answer {
-    let call = "\(request.method) \(request.path)"
-    do {
-      if let result = try faults.execute(call, request.body) {
-        return Answer(status: 200, json: result)
-      }
-      switch call {
-      case "GET /simulator/stats": return Answer(status: 200, json: statistics.json)
-      case "POST /simulator/expire-tokens":
-        tokens.expireAll(at: time.seconds)
-        return Answer(status: 200, json: .object([:]))
-      default:
-        if let answer = phoneAnswer(request, at: time) { return answer }
-        return Answer(status: 404, json: .object(["error": .string("no such call: \(call)")]))
-      }
-    } catch {
-      return Answer(status: 400, json: .object(["error": .string("\(error)")]))
-    }
-  }
-
-  /// Executes `POST /phones/REGISTRATION/STATE`.
-  private func phoneAnswer(_ request: Request, at time: WallTime) -> Answer? {
-    let parts = request.path.split(separator: "/", omittingEmptySubsequences: false)
-    guard request.method == "POST", parts.count == 4, parts[1] == "phones",
-      let state = Phone.State(rawValue: String(parts[3]))
-    else { return nil }
-    let registration = FormBody.decoded(parts[2])
-    let arrived = phones[registration, default: Phone()].become(
-      state, at: time, using: &generator)
-    let lines = arrived.map { $0.json(registration: registration) }
-    lines.forEach(deliveries.append)
-    return Answer(status: 200, json: .object([state.rawValue: .array(lines)]))
   }
 }

@@ -5,6 +5,11 @@ package struct WallTime: Equatable, Sendable {
   package let seconds: Int
   package let microseconds: Int
 
+  package init(seconds: Int, microseconds: Int) {
+    self.seconds = seconds
+    self.microseconds = microseconds
+  }
+
   package static func now() -> WallTime {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
