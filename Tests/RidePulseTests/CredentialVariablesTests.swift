@@ -22,7 +22,7 @@ import TestSupport
 
   private static func read(
     _ parts: [[String: String]], apps: [App] = [.customer, .driver],
-    standard: PushNetwork = .production
+    standard: APNsEnvironment = .production
   ) -> CredentialVariables {
     CredentialVariables(
       parts.reduce([:]) { $0.merging($1) { $1 } }, apps: apps, standard: standard)
