@@ -25,7 +25,8 @@ extension PushHeaders {
   ///
   /// It is the only encoder: what is sent and what a dry run prints can't differ. It creates no
   /// String, because it runs for each push. `authorization` is not included: it belongs to the
-  /// connection. A broadcast has a channel ID instead of the topic, and no collapse ID.
+  /// connection. A broadcast has a channel ID instead of the topic, and no collapse ID; a message to
+  /// FCM has no headers of its own.
   package func write(
     to address: PushAddress, into bytes: inout [UInt8],
     _ field: (HeaderName, Range<Int>) -> Void
@@ -42,6 +43,7 @@ extension PushHeaders {
     case .channel(let channel):
       write(.requestID) { $0.append(id) }
       write(.channelID) { $0.append(contentsOf: channel.id.rawValue.utf8) }
+    case .registration: return
     case .post: return write(.webhookID) { $0.append(id) }
     }
     write(.pushType) { $0.append(contentsOf: pushType.rawValue.utf8) }
