@@ -115,6 +115,50 @@ import Testing
     #expect(try refusal(message(exact.replacing("\"1\"", with: "\"12\""))) != nil)
   }
 
+  /// A message with every field that RidePulse could send.
+  private static let whole = """
+    {"message":{"fid":"cX3abcdefghijklmnopqrs","data":{"rp_kind":"alert"},"fcm_options":
+    {"analytics_label":"x"},"android":{"priority":"HIGH","ttl":"300s","collapse_key":"k",
+    "restricted_package_name":"a.b","direct_boot_ok":true,"notification":{"title":"x","body":"y",
+    "icon":"i","color":"#00ff00","sound":"default","tag":"t","click_action":"c","body_loc_key":"b",
+    "body_loc_args":["1"],"title_loc_key":"b","title_loc_args":["1"],"channel_id":"ride_now",
+    "event_time":"2026-11-23T08:00:00Z","notification_priority":"PRIORITY_HIGH",
+    "default_sound":true,"vibrate_timings":["1s"],"visibility":"PUBLIC","notification_count":1,
+    "light_settings":{"color":{"red":1,"green":0,"blue":0,"alpha":1},"light_on_duration":"1s",
+    "light_off_duration":"1s"},"image":"https://example.com/a.png"}}}}
+    """
+
+  @Test func `each field is refused with another name, and with a value of another type`() throws {
+    let message = try JSONParser.parse(Array(Self.whole.utf8))
+    #expect(try refusal(Self.whole) == nil)
+    let changed = Self.mutations(of: message)
+    #expect(changed.count > 70)
+    for (name, json) in changed {
+      let refusal = try refusal(String(decoding: json.serialized, as: UTF8.self))
+      #expect(refusal?.status == 400, "\(name)")
+    }
+  }
+
+  /// Returns the value with each member once renamed and once replaced, except those of `data`.
+  private static func mutations(of value: JSON, at path: String = "") -> [(String, JSON)] {
+    guard let members = value.object else { return [] }
+    return members.sorted { $0.key < $1.key }.flatMap { key, member -> [(String, JSON)] in
+      let place = path + "/" + key
+      func with(_ key: String, _ new: JSON, without old: String) -> JSON {
+        var copy = members
+        copy[old] = nil
+        copy[key] = new
+        return .object(copy)
+      }
+      let own = [
+        (place + " renamed", with(key + "_x", member, without: key)),
+        (place + " replaced", with(key, .array([.object(["a": .null])]), without: key)),
+      ]
+      let below = key == "data" ? [] : mutations(of: member, at: place)
+      return own + below.map { ($0.0, with(key, $0.1, without: key)) }
+    }
+  }
+
   @Test func `what is not checked is accepted`() throws {
     #expect(try refusal(#"{"message":{"fid":"x"}}"#, []) == nil)
     #expect(try refusal(#"{"message":{"fid":"x","data":{"from":"1"}}}"#, []) == nil)

@@ -7,6 +7,7 @@ import Testing
   @Test(arguments: [
     (#"{"delay_ms":5}"#, FaultAction.proceed), (#"{"stall":true}"#, .stall),
     (#"{"close":true}"#, .close), (#"{"no_ping":true}"#, .blackHole),
+    (#"{"goaway_two_step":true}"#, .twoStepGoAway), (#"{"half_body":true}"#, .halfBody),
     (#"{"max_streams":0}"#, .maximumStreams(0)),
     (#"{"reset":"REFUSED_STREAM"}"#, .reset(.refusedStream)),
     (#"{"goaway":{}}"#, .goAway(.this, reason: "Shutdown")),
@@ -34,6 +35,11 @@ import Testing
       "faults[0].action: found close and stall, expected one action"
     ),
     (#"[{"action":{"stall":1}}]"#, "faults[0].action.stall: found 1, expected true"),
+    (
+      #"[{"action":{"answer":{"status":500,"accepted":true}}}]"#,
+      #"faults[0].action.answer: found key "accepted", expected one of body, reason, retry_after, "#
+        + "status, timestamp"
+    ),
     (
       #"[{"action":{"answer":{"status":"500"}}}]"#,
       #"faults[0].action.answer.status: found "500", expected an integer from 200 to 599"#

@@ -72,11 +72,13 @@ import Testing
   @Test(arguments: [
     (#"{"client_email":"nobody@rides.iam.gserviceaccount.com"}"#,
       "invalid_grant: Invalid grant: account not found"),
-    (#"{"token_uri":"SERVER/token/"}"#, "HTTP 404"),
+    (#"{"token_uri":"https://127.0.0.1:PORT/token/"}"#, "HTTP 404"),
+    (#"{"token_uri":"https://localhost:PORT/token"}"#,
+      "invalid_grant: Invalid JWT: Failed audience check."),
   ])
   func `what a person has to correct is named`(changes: String, text: String) async throws {
     let server = try TokenServer()
-    let json = Data(changes.replacing("SERVER", with: server.url).utf8)
+    let json = Data(changes.replacing("PORT", with: "\(server.process.port)").utf8)
     let members = try #require(try JSONSerialization.jsonObject(with: json) as? [String: String])
     let mint = server.mint(try server.account(members))
     #expect(try await mint.firstToken() == nil)
@@ -116,15 +118,15 @@ import Testing
     mint.close()
   }
 
-  @Test func `a long answer is not read`() async throws {
-    let large = String(repeating: "x", count: 50_000)
-    let server = try TokenServer(
-      faults:
-        #"[{"match":{"call":"token"},"action":{"answer":{"status":200,"body":"\#(large)"}}}]"#)
-    let mint = server.mint()
+  @Test func `an answer of megabytes is not read`() async throws {
+    let large = try LargeAnswer()
+    let server = try TokenServer()
+    let account = try server.account(["token_uri": large.url])
+    let mint = server.mint(account, trust: try Fixtures.shared.get().path("ca.pem"))
     #expect(try await mint.firstToken() == nil)
     #expect(mint.problem?.text.contains("the answer has more than 16384 bytes") == true)
     mint.close()
+    large.stop()
   }
 
   @Test(arguments: [600, -4500])

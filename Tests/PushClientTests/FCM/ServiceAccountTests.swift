@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import TestSupport
 import Testing
@@ -135,6 +136,29 @@ import Testing
     file.members["private_key"] = String(pem.prefix(400))
     texts.append(problem(try file.json()) ?? "")
     for text in texts { #expect(!text.contains(secret)) }
+  }
+
+  @Test(arguments: TestSeed.values(20))
+  func `a damaged file gives an account or an error`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let good = try AccountFile().json()
+    for _ in 0..<25 {
+      var bytes = good
+      for _ in 0..<Int.random(in: 1...4, using: &generator) {
+        bytes[Int.random(in: bytes.indices, using: &generator)] =
+          UInt8.random(in: 0...255, using: &generator)
+      }
+      let count = Int.random(in: 0...bytes.count, using: &generator)
+      for text in [bytes, Array(good.prefix(count))] {
+        do throws(ServiceAccountError) {
+          let account = try ServiceAccount(json: text, file: "a.json")
+          // A damaged key may still be decoded; then it signs, or says that it does not.
+          _ = try? account.assertion(issuedAt: 0)
+        } catch {
+          #expect(!error.problem.isEmpty)
+        }
+      }
+    }
   }
 
   @Test func `an assertion has Google's claims, and openssl verifies it`() throws {
