@@ -1,11 +1,14 @@
-// How earlier APNs responses about a phone affect pushes to it.
+// How earlier responses about a phone affect pushes to it.
 
 import Base
 extension Decider {
   /// Plans a push to a phone.
   ///
-  /// A push to a phone that APNs has refused or throttled may be deferred or closed instead.
+  /// A push to a phone that was refused or throttled may be deferred or closed instead.
   mutating func plan(_ planner: inout Planner, _ entry: LedgerEntry, _ phone: Phone) {
+    if phone.hasAlertsOff, planner.rule.pushType == .alert {
+      return close(entry, .suppressed, .alertsOff)
+    }
     do {
       let push = try planner.push(entry, to: phone)
       if keepQuiet(push, entry, planner, phone.texts) { return }
@@ -28,12 +31,15 @@ extension Decider {
         entry, .suppressed,
         LedgerReason(
           .phoneQuarantined,
-          "the phone is in quarantine: APNs refused its token \(problem.refusals) times in a row"))
+          "the phone is in quarantine: \(phone.platform.service) refused its token "
+            + "\(problem.refusals) times in a row"))
     } else if let quiet = problem.quiet, quiet > now {
-      wait(push, .retry(at: quiet), .tooManyRequests)
-    } else if entry.reason?.code == .badDeviceToken, phone.environment == nil, problem.isProbed {
+      wait(push, .retry(at: quiet), .throttled(on: phone.platform))
+    } else if entry.reason?.code == .badDeviceToken, phone.hasUnknownEnvironment,
+      problem.isProbed
+    {
       close(entry, .rejected, .badDeviceToken)
-    } else if entry.reason?.code == .badDeviceToken, phone.environment == nil,
+    } else if entry.reason?.code == .badDeviceToken, phone.hasUnknownEnvironment,
       problem.probe != nil, !phone.isProbed(by: entry)
     {
       // Another push is trying the other environment for this phone.
@@ -121,7 +127,7 @@ extension PushOutcome {
     if case .refused(let refusal) = self { refusal.reason == "BadDeviceToken" } else { false }
   }
 
-  /// Whether APNs refused the token itself: as bad, or as one of another topic.
+  /// Whether the token itself was refused: as bad, or as one of another topic or project.
   package var refusesToken: Bool {
     if case .refused(let refusal) = self { refusal.rule.token == .suspect } else { false }
   }

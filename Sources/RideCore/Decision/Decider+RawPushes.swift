@@ -36,6 +36,7 @@ extension Decider {
   }
 
   private mutating func plan(_ push: RawPush, _ entry: LedgerEntry, _ phone: Phone?) {
+    if phone?.platform == .android { return close(entry, .suppressed, .rawPush) }
     do throws(Planner.Problem) {
       var planned = try planned(push, entry, to: phone)
       planned.mustNotRepeat = push.mustNotRepeat
@@ -107,6 +108,8 @@ extension Decider {
 }
 
 extension LedgerReason {
+  fileprivate static let rawPush = LedgerReason(.appleOnly, "raw pushes reach iPhones only")
+
   fileprivate static func unreadable(_ source: RawPush.Source) -> LedgerReason {
     let what = source == .legacy ? "frame" : source.rule
     return LedgerReason(.unreadableFrame, "unreadable \(what)")

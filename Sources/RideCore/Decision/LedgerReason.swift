@@ -186,7 +186,12 @@ extension LedgerReason {
   static let ruleGone = LedgerReason(.ruleGone, "the rule is gone")
   static let phoneDisabled = LedgerReason(.phoneDisabled, "the phone is disabled")
   static let badDeviceToken = LedgerReason(.badDeviceToken, "BadDeviceToken")
-  static let tooManyRequests = LedgerReason(.service("TooManyRequests"), "TooManyRequests")
+
+  /// What a phone's pushes wait for after its service was asked too often.
+  static func throttled(on platform: Platform) -> LedgerReason {
+    let word = platform == .android ? "DEVICE_QUOTA_EXCEEDED" : "TooManyRequests"
+    return LedgerReason(.service(word), word)
+  }
 
   static func waiting(until due: Timestamp) -> LedgerReason {
     LedgerReason(.waiting, "waits until \(CivilTime.iso(due))")
@@ -227,7 +232,7 @@ extension LedgerReason {
     LedgerReason(.otherOwner, "the ride has another \(app) now")
   }
 
-  /// A refusal by APNs. The text may come from outside: it is cut short, and holds no NUL, which
+  /// A refusal by APNs or FCM. The text may come from outside: it is cut short, and holds no NUL, which
   /// Postgres refuses together with the whole settlement.
   init(_ refusal: Refusal) {
     if refusal.isByReceiver {
@@ -239,10 +244,12 @@ extension LedgerReason {
       return
     }
     let isListed = RefusalRule.of(reason) != nil
-    self.init(isListed ? .service(reason) : .engine(.unlisted), reason.brief(bytes: 300))
+    let text = refusal.detail.map { "\(reason): \($0)" } ?? reason
+    self.init(isListed ? .service(reason) : .engine(.unlisted), text.brief(bytes: 300))
   }
 
-  init(_ cause: UnsentCause) {
+  init(_ cause: UnsentCause, over network: PushNetwork = .production) {
+    let service = network.service
     switch cause {
     case .noConnection(let text):
       self.init(.noConnection, "no connection: \(text)".brief(bytes: 300))
@@ -256,17 +263,19 @@ extension LedgerReason {
     case .closed: self.init(.serviceStopped, "the service stopped")
     case .queuedBehind: self.init(.queuedBehind, "an earlier push to the phone goes first")
     case .paused(_, .refused):
-      self.init(.appPaused, "the app's pushes are paused: APNs refuses them")
+      self.init(.appPaused, "the app's pushes are paused: \(service) refuses them")
     case .paused(_, .unreachable):
-      self.init(.appUnreachable, "the app's pushes are paused: APNs can't be reached")
+      self.init(.appUnreachable, "the app's pushes are paused: \(service) can't be reached")
     case .outdated, .handedBack(.recipientChanged):
       self.init(.handedBack, "the phone has changed since the push was decided")
     case .handedBack(.recipientUnread):
       self.init(.handedBack, "the phone could not be read again before the push was sent")
     case .handedBack(.noRoute):
-      self.init(.handedBack, "left to another node: this one has no connection to APNs")
+      self.init(.handedBack, "left to another node: this one has no connection to \(service)")
     case .invalid(let text): self.init(.invalidRequest, text.brief(bytes: 300))
-    case .noCredential(let text): self.init(.noCredential, text.brief(bytes: 300))
+    case .noCredential(let text):
+      self.init(
+        network == .android ? .noServiceAccount : .noCredential, text.brief(bytes: 300))
     case .receiverOff(let text): self.init(.receiverGone, text.brief(bytes: 300))
     }
   }

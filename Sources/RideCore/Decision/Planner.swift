@@ -11,6 +11,8 @@ struct Planner {
   /// By what the payload reads of a phone, and by the person if it differs between people.
   private var payloads: [PayloadKey: Result<[UInt8], RenderingError>] = [:]
   private var collapse: Result<CollapseID?, Problem>?
+  /// Likewise, the messages to Android phones.
+  var androidBodies: [PayloadKey: Result<AndroidBody, RenderingError>] = [:]
 
   init(
     rule: CompiledRule, context: TemplateContext, image: RideImage?,
@@ -23,7 +25,7 @@ struct Planner {
     self.now = now
   }
 
-  private struct PayloadKey: Hashable {
+  struct PayloadKey: Hashable {
     var texts: PhoneTexts
     var person: PhoneOwner?
   }
@@ -38,6 +40,9 @@ struct Planner {
   mutating func push(_ entry: LedgerEntry, to phone: Phone) throws(Problem) -> PlannedPush {
     let validUntil = entry.event.firing + rule.validity
     try Self.check(validUntil, at: now)
+    if phone.platform == .android {
+      return try androidPush(entry, to: phone, validUntil: validUntil)
+    }
     let topic = try Self.topic(of: entry.app, rule.pushType, configuration)
     guard let token = DeviceToken(phone.token) else {
       throw Problem(
@@ -109,13 +114,9 @@ struct Planner {
     for person: PhoneOwner, _ texts: PhoneTexts
   ) throws(Problem) -> [UInt8] {
     let isPersonal = rule.payload.readsMe
-    // A cache by more than the payload reads would render it for each phone.
-    let readsZone =
-      rule.payload.clocks.contains(.phone) || !context.hasRide && !rule.payload.clocks.isEmpty
-    let texts = PhoneTexts(
-      locale: rule.payload.isLocalized ? texts.locale : nil,
-      timeZone: readsZone ? texts.timeZone : nil)
-    let key = PayloadKey(texts: texts, person: isPersonal ? person : nil)
+    let key = payloadKey(
+      for: person, texts, isLocalized: rule.payload.isLocalized, readsMe: isPersonal,
+      rule.payload.clocks)
     let payload: Result<[UInt8], RenderingError>
     if let known = payloads[key] {
       payload = known
@@ -123,7 +124,7 @@ struct Planner {
       payload = Result { () throws(RenderingError) in
         let context =
           isPersonal ? context.addressed(to: person.owner, in: person.app) : context
-        return try rule.payload.render(in: context.on(texts), locale: texts.locale)
+        return try rule.payload.render(in: context.on(key.texts), locale: key.texts.locale)
       }
       payloads[key] = payload
     }
@@ -135,10 +136,21 @@ struct Planner {
     }
   }
 
+  /// Returns what a text depends on: a cache by more would render it for each phone.
+  func payloadKey(
+    for person: PhoneOwner, _ texts: PhoneTexts, isLocalized: Bool, readsMe: Bool,
+    _ clocks: Set<WallClock.Owner>
+  ) -> PayloadKey {
+    let readsZone = clocks.contains(.phone) || !context.hasRide && !clocks.isEmpty
+    let texts = PhoneTexts(
+      locale: isLocalized ? texts.locale : nil, timeZone: readsZone ? texts.timeZone : nil)
+    return PayloadKey(texts: texts, person: readsMe ? person : nil)
+  }
+
   /// Returns the collapse ID that the rule states; nil if it states none.
   ///
   /// A push without one collapses with its own repeats: see `push(_:to:)`.
-  private mutating func collapseID(for person: PhoneOwner?) throws(Problem) -> CollapseID? {
+  mutating func collapseID(for person: PhoneOwner?) throws(Problem) -> CollapseID? {
     guard let template = rule.collapse else { return nil }
     if template.readsMe, let person {
       return try Self.collapse(template, context.addressed(to: person.owner, in: person.app))

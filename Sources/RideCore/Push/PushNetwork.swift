@@ -23,4 +23,7 @@ package enum PushNetwork: String, StoredAsRaw, CaseIterable, Hashable, Sendable 
     case .android: nil
     }
   }
+
+  /// The service's name, for messages.
+  package var service: String { self == .android ? "FCM" : "APNs" }
 }

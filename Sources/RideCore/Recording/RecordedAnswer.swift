@@ -1,11 +1,11 @@
 package import Base
 
-/// What APNs answered to one attempt.
+/// What APNs or FCM answered to one attempt.
 package struct RecordedAnswer: StoredObject, Hashable, Sendable {
   package var token: String
   /// The HTTP status; 0 if there was no answer.
   package var status: Int
-  /// Apple's reason; without an answer, the ledger's code for that.
+  /// The service's reason; without an answer, the ledger's code for that.
   package var reason: String?
   /// With 410: since when the token is invalid. One that was registered later stays.
   package var timestamp: Timestamp?
@@ -19,10 +19,12 @@ package struct RecordedAnswer: StoredObject, Hashable, Sendable {
 
   /// Nil for a push to a channel, and for one that was not tried.
   init?(_ push: PlannedPush, _ outcome: PushOutcome, after: Duration) {
-    guard case .device(let token) = push.address, outcome != .unsent(.queuedBehind),
-      !outcome.isHandedBack
-    else { return nil }
-    self.init(token: token.hex, status: 0)
+    guard outcome != .unsent(.queuedBehind), !outcome.isHandedBack else { return nil }
+    switch push.address {
+    case .device(let token): self.init(token: token.hex, status: 0)
+    case .registration(let registration): self.init(token: registration.text, status: 0)
+    case .channel, .post: return nil
+    }
     self.after = after
     switch outcome {
     case .accepted: status = 200
@@ -30,7 +32,7 @@ package struct RecordedAnswer: StoredObject, Hashable, Sendable {
       status = refusal.status
       reason = refusal.reason.map { $0.replacing("\0", with: "") }
       timestamp = refusal.timestamp
-    case .unsent, .unanswered: reason = Verdict(outcome).reason?.code.word
+    case .unsent, .unanswered: reason = Verdict(outcome, over: push.network).reason?.code.word
     }
   }
 

@@ -19,6 +19,8 @@ package struct Phone: Hashable, Sendable {
   /// When it, or its owner on an unknown phone, last made contact (`ridepulse.contact`); nil if no
   /// contact was recorded.
   package var contactedAt: Timestamp?
+  /// Whether its person has turned off notifications in the system, as the app reports it.
+  package var hasAlertsOff = false
   /// The app's installation; nil if the app did not name it.
   package var installationID: InstallationID?
 

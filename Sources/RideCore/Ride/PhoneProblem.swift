@@ -1,14 +1,14 @@
 package import Base
 
-/// The problems that APNs reported for a phone since it was registered; most phones have none.
+/// The problems that APNs or FCM reported for a phone since it was registered; most phones have none.
 package struct PhoneProblem: Hashable, Sendable {
-  /// The number of consecutive pushes that APNs refused because of a bad token.
+  /// The number of consecutive pushes that were refused because of a bad token.
   package var refusals = 0
   /// The push that may try the phone in the other environment; only one push may, on any node.
   package var probe: PushID?
   /// The phone was tried in the other environment and does not belong there either.
   package var isProbed = false
-  /// The time until which APNs requested a pause, in microseconds since 1970.
+  /// The time until which APNs or FCM requested a pause, in microseconds since 1970.
   package var quietUntil: Int64?
   /// The phone receives nothing until it registers again or the quarantine is lifted by hand.
   package var isQuarantined = false
@@ -23,7 +23,7 @@ package struct PhoneProblem: Hashable, Sendable {
 /// What the outcome of a push reveals about its phone.
 package struct PhoneObservation: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// APNs refused the token as bad.
+    /// The token was refused as bad.
     ///
     /// If `probe` is set, the right environment is still unknown, and this push may try the other
     /// one unless another push does.
@@ -32,9 +32,9 @@ package struct PhoneObservation: Hashable, Sendable {
     case probed(APNsEnvironment?)
     /// The push that was to try the other environment ended before it could.
     case unprobed(PushID)
-    /// APNs accepts pushes to the phone again.
+    /// Pushes to the phone are accepted again.
     case good
-    /// APNs requests a pause until this time.
+    /// APNs or FCM requests a pause until this time.
     case throttled(until: Timestamp)
   }
 
@@ -55,14 +55,17 @@ extension Phone {
     return isProbed(by: entry) ? usual.other : usual
   }
 
+  /// Whether its token may be one of either environment of APNs; FCM has none.
+  var hasUnknownEnvironment: Bool { environment == nil && platform == .ios }
+
   /// Returns whether this push is the one that tries the phone in the other environment.
   func isProbed(by entry: LedgerEntry) -> Bool {
-    environment == nil && problem?.probe == entry.id && problem?.isProbed == false
+    hasUnknownEnvironment && problem?.probe == entry.id && problem?.isProbed == false
   }
 
   /// Returns whether a push whose token APNs refused as bad may try the other environment.
   func mayBeProbed(_ configuration: EngineConfiguration) -> Bool {
-    environment == nil && problem?.isProbed != true && configuration.probesEnvironment
+    hasUnknownEnvironment && problem?.isProbed != true && configuration.probesEnvironment
   }
 }
 

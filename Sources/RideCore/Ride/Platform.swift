@@ -4,4 +4,7 @@ import Base
 package enum Platform: String, StoredAsRaw, CaseIterable, Hashable, Sendable {
   case ios
   case android
+
+  /// The name of the service that reaches it, for messages.
+  package var service: String { self == .android ? "FCM" : "APNs" }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A rule with its payload prepared: what all pushes share is encoded once, at load.
 ///
 /// An object, because each decision copies the rules that it evaluates.
@@ -30,6 +32,7 @@ final class CompiledRule: Sendable {
   /// Nil for most rules, so that they are asked nothing.
   let limits: RuleLimits?
   let payload: CompiledPayload
+  private let lazyMessage: Mutex<LazyMessage>
 
   init(_ rule: Rule, defaultLocale: String? = nil) {
     name = rule.name
@@ -57,6 +60,26 @@ final class CompiledRule: Sendable {
     carriesID = rule.carriesID
     limits = rule.limits.isEmpty ? nil : rule.limits
     payload = CompiledPayload(rule.payload, defaultLocale: defaultLocale)
+    lazyMessage = Mutex(.rule(rule, defaultLocale: defaultLocale))
+  }
+
+  /// Its message to Android phones, prepared for the first of them: most services have none, and
+  /// load as fast as before.
+  var message: CompiledMessage {
+    lazyMessage.withLock { state in
+      switch state {
+      case .message(let message): return message
+      case .rule(let rule, let defaultLocale):
+        let message = CompiledMessage(rule, defaultLocale: defaultLocale)
+        state = .message(message)
+        return message
+      }
+    }
+  }
+
+  private enum LazyMessage {
+    case rule(Rule, defaultLocale: String?)
+    case message(CompiledMessage)
   }
 }
 

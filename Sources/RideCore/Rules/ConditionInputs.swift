@@ -45,9 +45,11 @@ extension Condition {
       case .eventAt: return CELValue(context.event.at)
       case .eventData: return CELValue(context.data ?? .null)
       case .locale: return CELValue(phone?.locale)
+      // FCM has no test builds: `phone.environment == 'production'` includes Android.
+      case .environment where phone?.platform == .android: return .string("production")
       case .environment:
         return .string((phone?.environment ?? defaultEnvironment).rawValue)
-      case .platform: return .string("ios")
+      case .platform: return .string((phone?.platform ?? .ios).rawValue)
       case .phoneContact: return CELValue(phone?.contactedAt)
       case .last: return last
       case .now: return CELValue(now)

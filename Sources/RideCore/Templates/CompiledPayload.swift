@@ -37,10 +37,11 @@ struct CompiledPayload: Sendable {
   /// `defaults.locale` of the rule files.
   private let defaultLocale: String?
 
-  init(_ template: PayloadTemplate, defaultLocale: String? = nil) {
+  /// - Parameter key: the key of the value, for messages; "" for a whole payload.
+  init(_ template: PayloadTemplate, key: String = "", defaultLocale: String? = nil) {
     states = []
     self.defaultLocale = defaultLocale
-    append(template, key: "", path: nil)
+    append(template, key: key, path: nil)
   }
 
   /// Prepares the fields of a card, each of which is sent in its type or not at all.
