@@ -3,11 +3,12 @@ import RideCore
 
 /// A circuit breaker that pauses the pushes of one app while most of them fail.
 ///
-/// After too many failures the breaker opens for a while; then one push is sent as a probe. If APNs
-/// accepts it the breaker closes, otherwise it stays open for twice as long. Opening it never
-/// invalidates tokens: mass refusals mean bad configuration or an APNs outage.
+/// After too many failures the breaker opens for a while; then one push is sent as a probe. If it is
+/// accepted the breaker closes, otherwise it stays open for twice as long. Opening it never
+/// invalidates tokens: mass refusals mean bad configuration or an outage.
 ///
-/// If APNs could not be reached, the next push after a connection is open is the probe.
+/// If the service could not be reached, the next push after a connection is open is the probe. If
+/// FCM answers that the project's quota is used up, one answer is enough.
 struct CircuitBreaker: Equatable {
   /// Whether a push may be sent now.
   enum Admission: Equatable {
@@ -71,16 +72,20 @@ struct CircuitBreaker: Equatable {
   ///
   /// A refused token that belongs to nothing known does not count: no quarantine ends such refusals,
   /// so that a few of them would pause the pushes to all phones.
+  ///
+  /// - Parameter isProved: Whether a token that is gone shows that the service works; otherwise it
+  ///   may be gone because of the configuration.
   mutating func record(
-    _ outcome: PushOutcome, to owner: TokenOwner = .card, at now: Timestamp
+    _ outcome: PushOutcome, to owner: TokenOwner = .card, isProved: Bool = true, at now: Timestamp
   ) -> Change? {
     if owner == .unknown, outcome.refusesToken {
       // As a probe it reveals nothing, and the next push is the probe.
       if case .halfOpen = phase { phase = .open(until: now) }
       return nil
     }
+    if let pause = outcome.pauseOfLane { return hold(until: now + pause) }
     let failure: PauseCause?
-    switch outcome.meaning {
+    switch outcome.meaning(isProved: isProved) {
     case .none: return nil
     case .success: failure = nil
     case .failure(let cause): failure = cause
@@ -116,6 +121,19 @@ struct CircuitBreaker: Equatable {
     return true
   }
 
+  /// Pauses until a time that the service asks for; one that is later than a pause prolongs it.
+  private mutating func hold(until: Timestamp) -> Change? {
+    if case .open(let known) = phase {
+      phase = .open(until: max(known, until))
+      return nil
+    }
+    let isNew = phase == .closed
+    phase = .open(until: until)
+    lastCause = .refused
+    wasDisconnected = false
+    return isNew ? .paused(until: until, problems: 1, of: 1) : nil
+  }
+
   private var problems: Int { recent.nonzeroBitCount }
 
   private mutating func pause(by cause: PauseCause, at now: Timestamp) -> Change {
@@ -136,7 +154,7 @@ extension PushOutcome {
     case failure(PauseCause)
   }
 
-  fileprivate var meaning: Meaning {
+  fileprivate func meaning(isProved: Bool) -> Meaning {
     switch self {
     case .accepted: return .success
     case .unanswered: return .failure(.unreachable)
@@ -145,9 +163,18 @@ extension PushOutcome {
       let rule = refusal.rule
       if rule.scope == .phone { return .none }
       if rule.token == .suspect || rule.isOfConfiguration { return .failure(.refused) }
-      // APNs works and has examined this push.
+      if rule.token == .gone, !isProved { return .failure(.refused) }
+      // The service works and has examined this push.
       return rule.push == .rejected ? .success : .failure(.refused)
     }
+  }
+}
+
+extension PushOutcome {
+  /// How long the service asks for no push of the lane; nil if it does not.
+  fileprivate var pauseOfLane: Duration? {
+    guard case .refused(let refusal) = self, refusal.rule.scope == .lane else { return nil }
+    return refusal.quotaWait
   }
 }
 

@@ -15,7 +15,10 @@ extension Engine {
     let lanes = state.withLock { $0.lanes.reset(where: isReplaced) }
     for lane in lanes {
       parts.log(
-        .info, "App resumed: its key or certificate was replaced",
+        .info,
+        lane.network == .android
+          ? "App resumed: its service account was replaced"
+          : "App resumed: its key or certificate was replaced",
         ["app": lane.app.rawValue, "environment": lane.network.rawValue])
     }
   }
@@ -47,7 +50,10 @@ extension Engine {
     let now = time.now
     for lane in state.withLock({ $0.lanes.observe(found, at: now) }) {
       parts.log(
-        .info, "APNs reached again, the app's next push is sent",
+        .info,
+        lane.network == .android
+          ? "FCM reached again, the app's next push is sent"
+          : "APNs reached again, the app's next push is sent",
         ["app": lane.app.rawValue, "environment": lane.network.rawValue])
     }
   }

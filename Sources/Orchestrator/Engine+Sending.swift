@@ -227,22 +227,44 @@ extension Engine {
       if lane.isOfPosts {
         return parts.log(.error, "Receiver paused: its posts fail; check the receiver", fields)
       }
-      switch cause {
-      case .refused:
-        parts.log(.error, "App paused: APNs refuses its pushes; check keys and topics", fields)
-      case .unreachable:
-        if parts.transport.reachability()[lane.network] == .connected {
-          parts.log(.error, "App paused: APNs is connected and answers no push", fields)
-        } else {
-          parts.log(
-            .error, "App paused: APNs can't be reached; check DNS, network and proxy", fields)
-        }
-        reachSignal.notify()
-      }
+      let isConnected = parts.transport.reachability()[lane.network] == .connected
+      parts.log(.error, lane.network.pauseMessage(cause, outcome, isConnected), fields)
+      if cause == .unreachable { reachSignal.notify() }
     case .resumed:
       parts.log(
         .info, "App resumed",
         ["app": lane.app.rawValue, "environment": lane.network.rawValue])
     }
+  }
+}
+
+extension PushNetwork {
+  /// Returns the log message about a paused lane: what is wrong, and what to check.
+  fileprivate func pauseMessage(
+    _ cause: PauseCause, _ last: PushOutcome, _ isConnected: Bool
+  ) -> StaticString {
+    let isOfFCM = self == .android
+    switch cause {
+    case .refused where last.isOfQuota: return "App paused: FCM's quota of its project is used up"
+    case .refused:
+      return isOfFCM
+        ? "App paused: FCM refuses its pushes; check the service account"
+        : "App paused: APNs refuses its pushes; check keys and topics"
+    case .unreachable where isConnected:
+      return isOfFCM
+        ? "App paused: FCM is connected and answers no push"
+        : "App paused: APNs is connected and answers no push"
+    case .unreachable:
+      return isOfFCM
+        ? "App paused: FCM can't be reached; check DNS, network and proxy"
+        : "App paused: APNs can't be reached; check DNS, network and proxy"
+    }
+  }
+}
+
+extension PushOutcome {
+  /// Whether it pauses all pushes of the project.
+  fileprivate var isOfQuota: Bool {
+    if case .refused(let refusal) = self { refusal.rule.scope == .lane } else { false }
   }
 }

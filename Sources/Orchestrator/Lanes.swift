@@ -7,6 +7,13 @@ struct Lanes {
     let lane: PushLane
     var breaker = CircuitBreaker()
     var tokens = TokenSuspicion()
+    /// Whether the service has accepted a push since its credential was read.
+    var isProved = false
+
+    /// Whether the refusal of a token may be due to the configuration.
+    ///
+    /// To a service account of another project, FCM answers as if the phone were gone.
+    var isDoubtful: Bool { tokens.isOfConfiguration || lane.network == .android && !isProved }
   }
 
   private var lanes: [Lane] = []
@@ -14,7 +21,7 @@ struct Lanes {
   /// The lanes in which refusals of tokens may be due to the configuration.
   var doubtful: Set<PushLane> {
     var doubtful: Set<PushLane> = []
-    for lane in lanes where lane.tokens.isOfConfiguration { doubtful.insert(lane.lane) }
+    for lane in lanes where lane.isDoubtful { doubtful.insert(lane.lane) }
     return doubtful
   }
 
@@ -73,7 +80,9 @@ struct Lanes {
 
   /// Closes the breakers of lanes whose credentials were replaced; returns those that were open.
   mutating func reset(where isReplaced: (PushLane) -> Bool) -> [PushLane] {
-    lanes.indices.filter { lanes[$0].breaker.isPaused && isReplaced(lanes[$0].lane) }.map {
+    let replaced = lanes.indices.filter { isReplaced(lanes[$0].lane) }
+    for index in replaced { lanes[index].isProved = false }
+    return replaced.filter { lanes[$0].breaker.isPaused }.map {
       lanes[$0].breaker = CircuitBreaker()
       return lanes[$0].lane
     }
@@ -87,7 +96,9 @@ struct Lanes {
     if lane.isOfPosts, outcome == .unsent(.queuedTooLong) { return nil }
     let index = index(of: lane)
     if case .phone(let phone) = owner { lanes[index].tokens.record(outcome, of: phone) }
-    return lanes[index].breaker.record(outcome, to: owner, at: now)
+    if outcome == .accepted { lanes[index].isProved = true }
+    let isProved = lane.network != .android || lanes[index].isProved
+    return lanes[index].breaker.record(outcome, to: owner, isProved: isProved, at: now)
   }
 
   /// The state of each lane.

@@ -1,7 +1,7 @@
 /// A mistake in the service's configuration that kept a push from its phone.
 package struct ConfigurationMistake: Hashable, Sendable {
   package var app: App
-  /// Nil if the mistake concerns both environments.
+  /// Nil if the mistake concerns both environments of APNs.
   package var network: PushNetwork?
   package var code: LedgerReason.Code
 
@@ -13,7 +13,7 @@ package struct ConfigurationMistake: Hashable, Sendable {
 
   /// Returns the mistake that an outcome reveals; nil if it reveals none.
   init?(_ push: PlannedPush, _ outcome: PushOutcome) {
-    guard let code = Verdict(outcome).reason?.code, code.isOfConfiguration else { return nil }
+    guard let code = Verdict(outcome, over: push.network).reason?.code, code.isOfConfiguration else { return nil }
     self.init(app: push.entry.app, network: push.network, code: code)
   }
 

@@ -174,7 +174,7 @@ extension Settlement {
       queue.handBack(&entry, of: push)
       return entries.append(entry)
     }
-    var verdict = Verdict(outcome, of: entry)
+    var verdict = Verdict(outcome, of: push)
     if push.mayProbe, outcome.isBadDeviceToken { verdict.kind = .again(atLeast: .zero) }
     if verdict.wasTried { entry.attempts = entry.attempts.addingSaturating(1) }
     entry.reason = verdict.reason ?? push.acceptedReason
@@ -199,7 +199,9 @@ extension Settlement {
       now: queue.now)
     if let start = entry.startToken {
       record(start: start, entry, verdict)
-    } else if let since = verdict.phoneGone, let phone = entry.phone {
+    } else if let since = verdict.phoneGone, let phone = entry.phone,
+      !isDoubtful || push.network != .android
+    {
       invalidations.append(
         TokenInvalidation(kind: .phone, id: phone, since: since, reason: verdict.reason?.text ?? "")
       )

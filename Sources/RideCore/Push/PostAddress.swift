@@ -75,10 +75,10 @@ extension LedgerReason {
 }
 
 extension Verdict {
-  /// What an outcome means for an entry: the reason of a post names its receiver, and not APNs.
-  init(_ outcome: PushOutcome, of entry: LedgerEntry) {
-    self.init(outcome)
-    if entry.kind == .post { reason = reason?.ofPost }
+  /// What an outcome means for a push: the reason of a post names its receiver, and not APNs.
+  init(_ outcome: PushOutcome, of push: PlannedPush) {
+    self.init(outcome, over: push.network)
+    if push.entry.kind == .post { reason = reason?.ofPost }
   }
 }
 

@@ -2,12 +2,12 @@ package import Base
 
 /// The outcome of one push; every push that a transport receives has exactly one.
 package enum PushOutcome: Hashable, Sendable {
-  /// HTTP 200: APNs accepted the push.
+  /// HTTP 200: APNs or FCM accepted the push.
   ///
   /// Delivery to the device is not confirmed.
   case accepted
 
-  /// APNs responded with another status.
+  /// APNs or FCM responded with another status.
   case refused(Refusal)
 
   /// The push provably did not reach APNs, or APNs reported that it did not process it.
@@ -17,15 +17,19 @@ package enum PushOutcome: Hashable, Sendable {
   case unanswered(UnansweredCause)
 }
 
-/// A response of APNs other than 200.
+/// A response of APNs or FCM other than 200.
 package struct Refusal: Hashable, Sendable {
   /// The HTTP status, which is available even if the body is unreadable.
   package var status: Int
 
-  /// Apple's reason string; nil if the body has none.
+  /// Apple's reason string, or the word of FCM's answer; nil if the body has none.
   package var reason: String?
 
-  /// With 410: when APNs found that the token is no longer valid.
+  /// What FCM adds to its word, for people; nil for nothing.
+  package var detail: String?
+
+  /// With 410: when APNs found that the token is no longer valid. FCM states no time: with
+  /// UNREGISTERED it is when the push left, so that a later registration stays.
   package var timestamp: Timestamp?
 
   /// The time at APNs, in whole seconds; nil if the response does not state it.
@@ -40,8 +44,11 @@ package struct Refusal: Hashable, Sendable {
   /// The longest wait that an answer may ask for.
   ///
   /// Apple documents no `Retry-After` for APNs, and asks for 15 minutes after some errors: a ride
-  /// is over by then. Later pushes to the phone wait as long.
+  /// is over by then. Later pushes to the phone wait as long. It limits what FCM asks for, too.
   package static let longestWait: Duration = .seconds(300)
+
+  /// How long nothing of the project is sent after FCM's answer that its quota is used up.
+  package var quotaWait: Duration { min(retryAfter ?? .seconds(60), Self.longestWait) }
 
   /// The longest wait that the receiver of a post may ask for; `expires` ends it earlier.
   package static let longestReceiverWait: Duration = .seconds(86_400)
@@ -153,9 +160,9 @@ package struct PushReport: Hashable, Sendable {
 /// What one outcome means for the push and its phone.
 struct Verdict: Equatable {
   enum Kind: Equatable {
-    /// APNs accepted it.
+    /// It was accepted.
     case accepted
-    /// APNs will never accept it.
+    /// It will never be accepted.
     case rejected
     /// It may be sent again, after this delay at the earliest.
     case again(atLeast: Duration)
@@ -164,7 +171,7 @@ struct Verdict: Equatable {
   var kind: Kind
   /// The ledger's reason: Apple's reason string, if APNs gave one.
   var reason: LedgerReason?
-  /// Since when APNs reports the phone's token as gone; nil if it does not.
+  /// Since when the phone's token is reported as gone; nil if it is not.
   var phoneGone: Timestamp?
   /// Whether the token or channel that it was sent to is gone, with or without a time.
   var isGone = false
@@ -173,43 +180,56 @@ struct Verdict: Equatable {
   /// Whether it was handed to APNs, or to a network that did not deliver it there.
   var wasTried = true
 
-  init(_ outcome: PushOutcome) {
+  init(_ outcome: PushOutcome, over network: PushNetwork = .production) {
     switch outcome {
     case .accepted:
       self.init(kind: .accepted)
       mayHaveArrived = true
-    case .refused(let refusal): self.init(refusal)
+    case .refused(let refusal): self.init(refusal, network)
     case .unsent(.invalid(let text)):
       self.init(kind: .rejected, reason: LedgerReason(.invalid(text)))
     case .unsent(.noCredential(let text)):
-      self.init(kind: .rejected, reason: LedgerReason(.noCredential(text)))
+      self.init(kind: .rejected, reason: LedgerReason(.noCredential(text), over: network))
     case .unsent(.receiverOff(let text)):
       self.init(kind: .rejected, reason: LedgerReason(.receiverGone, text))
-    case .unsent(.turnedAway(let refusal)): self.init(refusal)
+    case .unsent(.turnedAway(let refusal)): self.init(refusal, network)
     case .unsent(let cause) where cause.wasKept:
       var wait = Duration.zero
       if case .paused(let pause, _) = cause { wait = pause }
-      self.init(kind: .again(atLeast: wait), reason: LedgerReason(cause))
+      self.init(kind: .again(atLeast: wait), reason: LedgerReason(cause, over: network))
       wasTried = false
-    case .unsent(let cause): self.init(kind: .again(atLeast: .zero), reason: LedgerReason(cause))
-    // Sending it twice is safe: both carry the same apns-id and collapse on the screen.
+    case .unsent(let cause):
+      self.init(kind: .again(atLeast: .zero), reason: LedgerReason(cause, over: network))
+    // Sending it twice is safe: both carry the same ID and collapse on the screen.
     case .unanswered(let cause):
       self.init(kind: .again(atLeast: .zero), reason: LedgerReason(cause))
       mayHaveArrived = true
     }
   }
 
-  private init(_ refusal: Refusal) {
+  private init(_ refusal: Refusal, _ network: PushNetwork) {
     let reason = LedgerReason(refusal)
     if refusal.rule.push == .rejected {
       self.init(kind: .rejected, reason: reason)
       isGone = refusal.rule.token == .gone
       if isGone { phoneGone = refusal.timestamp }
     } else {
-      let least: Duration = refusal.status >= 500 ? .seconds(5) : .seconds(2)
+      let least = Self.leastWait(after: refusal.status, network)
       let longest = refusal.isByReceiver ? Refusal.longestReceiverWait : Refusal.longestWait
       let wait = min(refusal.retryAfter ?? least, longest)
       self.init(kind: .again(atLeast: wait), reason: reason)
+    }
+  }
+
+  /// Returns how long a refused push waits if its answer does not say so.
+  ///
+  /// Google asks for a minute after its quota is used up, and for ten seconds after its own errors.
+  private static func leastWait(after status: Int, _ network: PushNetwork) -> Duration {
+    switch (network, status) {
+    case (.android, 408), (.android, 500...): .seconds(10)
+    case (.android, _): .seconds(60)
+    case (_, 500...): .seconds(5)
+    default: .seconds(2)
     }
   }
 

@@ -9,7 +9,7 @@ extension Settlement {
   ) -> Timestamp? {
     guard var card = memo.cards[step.card] else { return nil }
     var entry = push.entry
-    let verdict = Verdict(outcome)
+    let verdict = Verdict(outcome, over: push.network)
     if verdict.wasTried { entry.attempts = entry.attempts.addingSaturating(1) }
     entry.reason = verdict.reason ?? push.acceptedReason
     if step.priority == .immediate, verdict.mayHaveArrived {
