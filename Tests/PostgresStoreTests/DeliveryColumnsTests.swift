@@ -20,13 +20,64 @@ import Testing
   {
     _ = try await Migrations.apply(session: session)
     let names =
-      "kind, owner_id, reason_code, ride_id, event, rule, app, push_type, status, reason, attempts, "
-      + "apns_id, collapse_id, created_at, finished_at, token_suffix, seen_at, apns_unique_id"
+      "kind, owner_id, platform, reason_code, ride_id, event, rule, app, push_type, status, reason, "
+      + "attempts, apns_id, collapse_id, created_at, finished_at, token_suffix, seen_at, apns_unique_id"
     #expect(try await session.value(Self.columns) == names)
     let returned = """
       select string_agg(name, ', ') from pg_proc p, unnest(p.proargnames[3:]) name
       where p.oid = 'ridepulse.deliveries_after(text, integer)'::regprocedure
       """
     #expect(try await session.value(returned) == "next, " + names)
+  }
+
+  @Test func `platform is the phone's, and null without one or once its row is deleted`()
+    async throws
+  {
+    _ = try await Migrations.apply(session: session)
+    try await session.script(
+      """
+      insert into ridepulse.devices (app, owner_id, token, platform)
+      values ('customer', 'c1', 'ab', 'ios'), ('customer', 'c1', 'cD:x', 'android');
+      insert into ridepulse.ledger (ride_id, apns_id, event, rule, app, push_type, status, attempts,
+        occurred_at, finished_at, device_id)
+      select 'r' || n, gen_random_uuid(), 'e', 'a', 'customer', 'alert', 'accepted', 1,
+        now(), now(), nullif(n, 4)
+      from generate_series(1, 4) n
+      """)
+    for source in ["ridepulse.deliveries", "ridepulse.deliveries_after()"] {
+      #expect(
+        try await session.rows("select ride_id, platform from \(source) order by ride_id")
+          == ["r1 ios", "r2 android", "r3 -", "r4 -"], "\(source)")
+    }
+  }
+
+  @Test func `rights on the view and the function survive the migration that makes them again`()
+    async throws
+  {
+    let before = Array(Migrations.all.prefix { $0.number < 33 })
+    _ = try await Migrations.apply(session: session, steps: before)
+    let role = "reader_\(UInt32.random(in: 0 ... .max))"
+    try await session.script(
+      """
+      create role \(role);
+      grant select on ridepulse.deliveries to \(role);
+      grant execute on function ridepulse.deliveries_after, ridepulse.end_live_activity,
+        ridepulse.claim_place, ridepulse.check_pin, ridepulse.pin_problems,
+        ridepulse.register_device, ridepulse.unregister_device to \(role)
+      """)
+    _ = try await Migrations.apply(session: session)
+    let functions = """
+      select p.proname from pg_proc p where p.pronamespace = 'ridepulse'::regnamespace
+        and has_function_privilege('\(role)', p.oid, 'execute') order by 1
+      """
+    #expect(
+      try await session.rows(functions) == [
+        "check_pin", "claim_place", "deliveries_after", "end_live_activity", "pin_problems",
+        "register_device", "unregister_device",
+      ])
+    #expect(
+      try await session.value(
+        "select has_table_privilege('\(role)', 'ridepulse.deliveries', 'select')") == "t")
+    try await session.script("drop owned by \(role); drop role \(role)")
   }
 }

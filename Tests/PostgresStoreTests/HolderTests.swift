@@ -184,4 +184,55 @@ import Testing
     #expect(staging.pinProblems.map(\.kind) == [.bundleID])
     #expect(try await production.claim(limit: 10, asleep: false).rides.count == 1)
   }
+
+  @Test func `a service with another FCM project claims nothing, until the database is pinned again`()
+    async throws
+  {
+    func store(_ project: String?, bundleID: String? = "com.example.app") throws -> PostgresRideStore
+    {
+      let apps = bundleID.map {
+        [DatabasePin.AppIdentity(app: .customer, bundleID: $0, environment: .production)]
+      }
+      return try self.store(
+        pin: DatabasePin(apps: apps ?? [], projects: project.map { [.customer: $0] } ?? [:]))
+    }
+    let (before, rides) = (try store(nil), try store("rides-prod"))
+    let (staging, alone) = (try store("rides-stage"), try store("rides-prod", bundleID: nil))
+    try await before.checkPin()
+    // A project is added to the pin as an app is, by the claim that finds it missing.
+    #expect(try await rides.claim(limit: 10, asleep: false).rides.isEmpty)
+    #expect(try await staging.claim(limit: 10, asleep: false).rides.isEmpty)
+    #expect(
+      staging.pinProblems == [
+        PinProblem(
+          kind: .project, app: .customer, pinned: "rides-prod", found: "rides-stage")
+      ])
+    #expect(
+      staging.pinProblems.map(\.description) == [
+        "app customer is pinned to FCM project rides-prod, and this service has rides-stage"
+      ])
+    #expect(PinProblem.remedy(for: staging.pinProblems).contains("stop all services"))
+    #expect(try await rides.claim(limit: 10, asleep: false).rides.count == 1)
+    #expect(before.pinProblems.isEmpty && alone.pinProblems.isEmpty)
+    try await session.script("select ridepulse.pin()")
+    #expect(try await staging.claim(limit: 10, asleep: false).rides.isEmpty)
+    try await alone.checkPin()
+    #expect(alone.pinProblems.map(\.kind) == [.project])
+    #expect(
+      try await session.rows("select app, bundle_id, project from ridepulse.pinned_apps")
+        == ["customer com.example.app rides-stage"])
+  }
+
+  @Test func `an app with a project alone is pinned without a bundle ID, and gets it later`()
+    async throws
+  {
+    let pinned = "select app, bundle_id, environment, project from ridepulse.pinned_apps"
+    try await store(pin: DatabasePin(apps: [], projects: [.driver: "p"])).checkPin()
+    #expect(try await session.rows(pinned) == ["driver - - p"])
+    let both = DatabasePin(
+      apps: [.init(app: .driver, bundleID: "com.example.d", environment: .sandbox)],
+      projects: [.driver: "p"])
+    try await store(pin: both).checkPin()
+    #expect(try await session.rows(pinned) == ["driver com.example.d sandbox p"])
+  }
 }

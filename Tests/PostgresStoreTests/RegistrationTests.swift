@@ -52,13 +52,13 @@ import Testing
     #expect(try await session.value("select time_zone from ridepulse.devices") == "Mars/Base")
   }
 
-  @Test(arguments: ["android", "iOS", ""])
+  @Test(arguments: ["windows", "Android", "iOS", ""])
   func `another platform is refused, and nothing is stored`(platform: String) async throws {
     let error = await #expect(throws: PostgresError.self) {
       try await register(", platform => '\(platform)'")
     }
     #expect(error?.server?.sqlState == "22023")
-    #expect(error.map { "\($0)" }?.contains("'\(platform)', which is not supported") == true)
+    #expect(error.map { "\($0)" }?.contains("'\(platform)', which is unknown") == true)
     #expect(try await session.value("select count(*) from ridepulse.devices") == "0")
   }
 

@@ -138,6 +138,51 @@ import TestSupport
     #expect(try await session.value(ended + "channels") == "Unregistered")
   }
 
+  /// Since when FCM knows a registration no more, when it was registered, and what follows.
+  @Test(arguments: [
+    ("now()", "now() - interval '2 h'", "android", true, 0),
+    ("now()", "now() - interval '5 min'", "android", false, 1),
+    ("now() - interval '1 min'", "now()", "android", false, 0),
+    ("now()", "now() - interval '5 min'", "ios", true, 0),
+    ("'infinity'", "now()", "android", true, 0),
+  ])
+  func `a young registration that FCM does not know is refused, and not gone`(
+    since: String, registered: String, platform: String, isGone: Bool, refusals: Int
+  ) async throws {
+    try await session.script(
+      """
+      insert into ridepulse.devices (app, owner_id, token, platform, registered_at)
+      values ('customer', 'c', 'tOKEN', '\(platform)', \(registered));
+      insert into ridepulse.token_outcomes (kind, token_id, gone_reason, gone_since)
+      values ('phone', 1, 'UNREGISTERED', \(since))
+      """)
+    let expected = isGone ? [] : ["\(refusals)"]
+    #expect(try await session.rows("select refusals from ridepulse.current_devices") == expected)
+    #expect(try await outcomes.apply() == .init(applied: 1))
+    #expect(try await session.rows("select refusals from ridepulse.current_devices") == expected)
+    #expect(
+      try await session.value("select disabled_reason from ridepulse.devices")
+        == (isGone ? "UNREGISTERED" : nil))
+  }
+
+  @Test func `three refusals of a young registration quarantine it until it registers again`()
+    async throws
+  {
+    try await session.script(
+      """
+      select ridepulse.register_device('customer', 'c', 'x:y', platform => 'android');
+      insert into ridepulse.token_outcomes (kind, token_id, gone_reason, gone_since)
+      select 'phone', 1, 'UNREGISTERED', clock_timestamp() from generate_series(1, 3)
+      """)
+    let quarantined = "select count(*) from ridepulse.quarantine"
+    #expect(try await session.value(quarantined) == "1")
+    #expect(try await outcomes.apply() == .init(applied: 3))
+    #expect(try await session.value(quarantined) == "1")
+    try await session.script(
+      "select ridepulse.register_device('customer', 'c', 'x:y', platform => 'android')")
+    #expect(try await session.value(quarantined) == "0")
+  }
+
   @Test
   func `what is locked stays, in its order, and all else is applied; doctor's words name who`()
     async throws

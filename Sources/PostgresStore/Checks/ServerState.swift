@@ -84,7 +84,8 @@ extension ServerState {
 /// The number of phones of an app in one APNs environment.
 package struct PhoneCount: Hashable, Sendable {
   package var app: App
-  /// The environment; nil for phones whose rows name none.
+  package var platform = Platform.ios
+  /// The environment; nil for phones whose rows name none, and for Android.
   package var environment: APNsEnvironment?
   /// Phones that receive pushes, or would without quarantine.
   package var live: Int64
@@ -103,18 +104,21 @@ extension PhoneCount {
   private static let statement = Statement(
     name: "doctor_phones",
     sql: """
-      select app, environment, count(*), count(quarantined_at)
-      from ridepulse.devices where disabled_at is null group by 1, 2 order by 1, 2
+      select app, environment, count(*), count(quarantined_at), platform
+      from ridepulse.devices where disabled_at is null
+      group by app, platform, environment order by app, platform desc, environment
       """)
 
   /// Counts all phones that are not disabled, ordered by app.
   package static func all(_ session: PostgresSession) async throws(PostgresError) -> [PhoneCount] {
     let rows = try await session.run([Call(statement)])[0]
     return try (0..<rows.rowCount).map { row throws(PostgresError) in
-      PhoneCount(
+      var count = PhoneCount(
         app: try rows.value(row, 0),
         environment: rows.string(row, 1).flatMap(APNsEnvironment.init(rawValue:)),
         live: try rows.value(row, 2), quarantined: try rows.value(row, 3))
+      count.platform = rows.string(row, 4).flatMap(Platform.init(rawValue:)) ?? .ios
+      return count
     }
   }
 }

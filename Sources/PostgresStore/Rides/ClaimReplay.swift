@@ -121,7 +121,7 @@ package final class ClaimReplay {
         rows.set(columns.app, phone.app.rawValue)
         rows.set(columns.owner, phone.ownerID.text)
         rows.set(columns.token, phone.token)
-        rows.set(columns.environment, phone.environment?.rawValue)
+        rows.set(columns.reach, PhoneReach(phone).word)
         rows.set(columns.locale, phone.locale)
         rows.set(columns.timeZone, phone.timeZone)
         rows.set(columns.installation, phone.installationID?.text)
@@ -136,14 +136,19 @@ package final class ClaimReplay {
     var rows = ReplayRows()
     for view in views {
       for card in view.cards {
-        guard case .activity(let id) = card.target else { continue }
+        let (id, environment): (Int64, String?)
+        switch card.target {
+        case .activity(let activity): (id, environment) = (activity, card.environment?.rawValue)
+        case .phone(let phone): (id, environment) = (phone, Platform.android.rawValue)
+        case .channel: continue
+        }
         rows.add()
         rows.set(columns.ride, view.rideID.text)
         rows.set(columns.id, id)
         rows.set(columns.app, card.app.rawValue)
         rows.set(columns.owner, card.ownerID.text)
         rows.set(columns.token, card.token)
-        rows.set(columns.environment, card.environment?.rawValue)
+        rows.set(columns.environment, environment)
         rows.set(columns.isFrequent, card.isFrequent)
         rows.set(columns.registeredAt, card.registeredAt)
         rows.set(columns.isGone, card.isGone)

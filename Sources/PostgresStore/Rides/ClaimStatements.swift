@@ -83,7 +83,7 @@ enum ClaimStatements {
   ///
   /// $1 node, $2 host, $3 asleep, $4 limit, $5 lease in milliseconds, $6 event and $7 due time in
   /// microseconds at which `LowWaterMark` lets the scan begin, $8 whether to return the lowest
-  /// ones, $9 holder, $10 to $12 the apps of `DatabasePin`.
+  /// ones, $9 holder, $10 to $13 the parameters of `DatabasePin`.
   ///
   /// It returns `ClaimColumns`. Nothing is claimed in a database that does not match the pin.
   /// Existing rows are locked with SKIP LOCKED; new ones are inserted in the order of their IDs, so
@@ -111,7 +111,7 @@ enum ClaimStatements {
         on conflict (node) do update set asleep = excluded.asleep, seen_at = excluded.seen_at
         where n.asleep <> excluded.asleep or n.seen_at < now() - interval '2 seconds'
       ), here as materialized (
-        select * from ridepulse.claim_place($10::text[], $11::text[], $12::text[])
+        select * from ridepulse.claim_place(\(DatabasePin.arguments(from: 10)))
       ), oldest as materialized (
         -- Unconsumed events of rides that no node holds. Here and below, OFFSET 0 keeps a look-up
         -- from becoming a join: while a table is small, that would read all of its index.

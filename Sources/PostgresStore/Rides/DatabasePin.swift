@@ -19,36 +19,52 @@ package struct DatabasePin: Sendable {
     }
   }
 
-  /// The apps of this service, in the order of their names.
+  /// The apps of this service that have a bundle ID, in the order of their names.
   package let apps: [AppIdentity]
+  /// The projects of the apps that have an FCM service account.
+  package let projects: [App: String]
 
-  package init(apps: [AppIdentity]) {
+  package init(apps: [AppIdentity], projects: [App: String] = [:]) {
     self.apps = apps.sorted { $0.app.rawValue < $1.app.rawValue }
+    self.projects = projects
   }
 
   /// A pin without apps, for work that sends nothing.
   package static let none = DatabasePin(apps: [])
 
-  /// The values of the three array parameters of each statement.
+  /// The values of the four array parameters of each statement. An app with a project alone has no
+  /// bundle ID and no environment.
   var parameters: [String?] {
-    [
-      PostgresArray.literal(apps.map(\.app.rawValue)), PostgresArray.literal(apps.map(\.bundleID)),
-      PostgresArray.literal(apps.map(\.environment.rawValue)),
+    let named = apps.map(\.app)
+    let others = projects.keys.filter { !named.contains($0) }.sorted { $0.rawValue < $1.rawValue }
+    let rest = [String?](repeating: nil, count: others.count)
+    return [
+      PostgresArray.literal((named + others).map(\.rawValue)),
+      PostgresArray.literal(apps.map(\.bundleID) + rest),
+      PostgresArray.literal(apps.map(\.environment.rawValue) + rest),
+      PostgresArray.literal((named + others).map { projects[$0] }),
     ]
+  }
+
+  private static let arguments = arguments(from: 1)
+
+  /// The parameters from a number on, as the functions of the pin take them.
+  static func arguments(from first: Int) -> String {
+    (first..<(first + 4)).map { "$\($0)::text[]" }.joined(separator: ", ")
   }
 
   private static let checking = Statement(
     name: "check_pin",
     sql: """
       select \(PinProblem.selected)
-      from ridepulse.check_pin($1::text[], $2::text[], $3::text[])
+      from ridepulse.check_pin(\(arguments))
       """)
 
   private static let reading = Statement(
     name: "pin_problems",
     sql: """
       select \(PinProblem.selected)
-      from ridepulse.pin_problems($1::text[], $2::text[], $3::text[])
+      from ridepulse.pin_problems(\(arguments))
       """)
 
   /// Pins what is not pinned yet; returns why this service must not send.
@@ -79,6 +95,8 @@ package struct PinProblem: Hashable, Sendable, CustomStringConvertible {
     case server, database
     case bundleID = "bundle_id"
     case environment
+    /// The project of the FCM service account.
+    case project
     /// A kind that a newer schema reports.
     case other
   }
@@ -109,6 +127,8 @@ package struct PinProblem: Hashable, Sendable, CustomStringConvertible {
       "app \(app?.rawValue ?? "") is pinned to bundle ID \(pinned), and this service has \(found)"
     case .environment:
       "app \(app?.rawValue ?? "") is pinned to \(pinned), and this service's default is \(found)"
+    case .project:
+      "app \(app?.rawValue ?? "") is pinned to FCM project \(pinned), and this service has \(found)"
     case .other: "the database's pin does not match: \(pinned), \(found)"
     }
   }
@@ -117,7 +137,7 @@ package struct PinProblem: Hashable, Sendable, CustomStringConvertible {
   ///
   /// `pin()` forgets the apps, and the service that checks the pin first sets them.
   package static func remedy(for problems: [PinProblem]) -> String {
-    let areOthers = problems.contains { $0.kind == .bundleID || $0.kind == .environment }
+    let areOthers = problems.contains { [.bundleID, .environment, .project].contains($0.kind) }
     return "if phones are to be notified from this database by this service: "
       + (areOthers ? "stop all services that have the pinned values, then " : "")
       + "select ridepulse.pin()"

@@ -47,7 +47,7 @@ enum LostClaimStatements {
           for update of a skip locked
     """
 
-  /// Parks rides that end their node again and again: $1 to $3 the apps of `DatabasePin`.
+  /// Parks rides that end their node again and again: $1 to $4 the parameters of `DatabasePin`.
   ///
   /// It returns each ride and its reason. The node stays in the row, as `LeaseStatements.park`
   /// leaves it.
@@ -55,7 +55,7 @@ enum LostClaimStatements {
     name: "lost_park",
     sql: """
       with here as materialized (
-        select * from ridepulse.claim_place($1::text[], $2::text[], $3::text[])
+        select * from ridepulse.claim_place(\(DatabasePin.arguments(from: 1)))
       ), waiting as materialized (
         \(waiting)
       )
@@ -74,13 +74,13 @@ enum LostClaimStatements {
 
   /// Claims rides of lost claims: several that lost one claim, or one that lost more.
   ///
-  /// $1 lease, $2 short lease in milliseconds, $3 limit, $4 holder, $5 to $7 the apps of
+  /// $1 lease, $2 short lease in milliseconds, $3 limit, $4 holder, $5 to $8 the parameters of
   /// `DatabasePin`. It returns `ClaimColumns`.
   static let claim = Statement(
     name: "lost_claim",
     sql: """
       with here as materialized (
-        select * from ridepulse.claim_place($5::text[], $6::text[], $7::text[])
+        select * from ridepulse.claim_place(\(DatabasePin.arguments(from: 5)))
       ), waiting as materialized (
         \(waiting)
       ), chosen as materialized (

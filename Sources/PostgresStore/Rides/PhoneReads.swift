@@ -8,7 +8,8 @@ struct PhoneRead: Sendable {
   let app: ResultColumn<String>
   let owner: ResultColumn<String>
   let token: ResultColumn<String>
-  let environment: ResultColumn<String>
+  /// A word of `PhoneReach`.
+  let reach: ResultColumn<String>
   let locale: ResultColumn<String>
   let timeZone: ResultColumn<String>
   let installation: ResultColumn<String>
@@ -33,7 +34,7 @@ struct PhoneRead: Sendable {
     app = list.text("d.app")
     owner = list.text("d.owner_id")
     token = list.text("d.token")
-    environment = list.text("d.environment")
+    reach = list.text(PhoneReach.sql)
     locale = list.text("d.locale")
     timeZone = list.text("d.time_zone")
     installation = list.text("d.installation_id")

@@ -173,10 +173,12 @@ struct RideRows {
       // Rows are in the order of phones: a phone that is listed twice follows itself.
       let index = index(of: ride)
       if views[index].phones.last?.id == id { continue }
+      let reach = PhoneReach(rows[row, columns.reach])
       var phone = Phone(
         id: id, app: App(rawValue: app), ownerID: owner, token: token,
-        environment: rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),
-        locale: rows[row, columns.locale])
+        environment: reach.environment, locale: rows[row, columns.locale])
+      phone.platform = reach.platform
+      phone.hasAlertsOff = reach.hasAlertsOff
       // PostgreSQL created this JSON, so it can always be decoded.
       phone.problem = rows[row, columns.problem].flatMap {
         try? PhoneProblem(storedText: $0)
@@ -237,9 +239,12 @@ struct RideRows {
         let app = rows[row, columns.app], let owner = rows[row, columns.owner].map(OwnerID.init),
         let token = rows[row, columns.token], let registered = rows[row, columns.registeredAt]
       else { continue }
+      let environment = rows[row, columns.environment]
+      // The row of an Android phone's card, which only a dismissal makes, has the phone as token.
+      let phone = environment == Platform.android.rawValue ? Int64(token) : nil
       var card = Card(
-        .activity(id), app: App(rawValue: app), ownerID: owner, token: token,
-        environment: rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),
+        phone.map { .phone($0) } ?? .activity(id), app: App(rawValue: app), ownerID: owner,
+        token: token, environment: environment.flatMap(APNsEnvironment.init(rawValue:)),
         isFrequent: rows[row, columns.isFrequent] == true,
         registeredAt: registered, isGone: rows[row, columns.isGone] == true)
       card.installationID = rows[row, columns.installation].map(InstallationID.init)

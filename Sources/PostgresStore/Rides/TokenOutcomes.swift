@@ -111,7 +111,8 @@ enum TokenOutcomeStatements {
   /// own.
   ///
   /// A registration since then has reset the observations against the phone, so that older ones do not
-  /// count.
+  /// count. If FCM does not know a registration that is younger than an hour, only a refusal counts:
+  /// it may be valid all the same.
   static let phones = apply(
     .phone, to: "devices",
     updates: """
@@ -119,15 +120,15 @@ enum TokenOutcomeStatements {
         update ridepulse.devices t set disabled_at = o.created_at, disabled_reason = o.gone_reason
         from ready o
         where t.id = any (array(select token_id from ready)) and t.id = o.token_id
-          and t.disabled_at is null and t.registered_at <= o.gone_since
+          and t.disabled_at is null and t.registered_at <= o.gone_since and not \(isTooYoung)
       ), known as (
         update ridepulse.devices t set environment = coalesce(t.environment, o.environment),
           refusals = case when o.created_at < t.registered_at then t.refusals
             when o.is_good or o.environment is not null then 0
-            else t.refusals + o.is_refused::int end,
+            else t.refusals + (o.is_refused or o.gone_since is not null)::int end,
           quarantined_at = case when o.created_at < t.registered_at then t.quarantined_at
             when o.is_good or o.environment is not null then null
-            when t.refusals + o.is_refused::int >= \(PhoneProblem.quarantineAfter)
+            when t.refusals + (o.is_refused or o.gone_since is not null)::int >= \(PhoneProblem.quarantineAfter)
             then coalesce(t.quarantined_at, clock_timestamp()) end,
           probe = case when o.created_at < t.registered_at then t.probe
             when o.is_probed or o.unprobed = t.probe then null
@@ -136,9 +137,15 @@ enum TokenOutcomeStatements {
           quiet_until = greatest(t.quiet_until, o.quiet_until)
         from ready o
         where t.id = any (array(select token_id from ready)) and t.id = o.token_id
-          and o.gone_since is null
+          and (o.gone_since is null or \(isTooYoung))
       )
       """)
+
+  /// The view current_devices has the same condition.
+  private static let isTooYoung = """
+    (t.platform = 'android'
+            and t.registered_at between o.gone_since - interval '1 hour' and o.gone_since)
+    """
 
   static let activities = apply(
     .activity, to: "live_activities",

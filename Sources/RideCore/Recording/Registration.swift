@@ -11,6 +11,8 @@ package struct Registration: StoredObject, Hashable, Sendable {
   package var environment: APNsEnvironment?
   package var installationID: InstallationID?
   /// Of a phone.
+  package var platform = Platform.ios
+  /// Of a phone.
   package var locale: String?
   /// Of a phone: whether its app reports receipts; nil if that is not known.
   package var reportsReceipts: Bool?
@@ -39,7 +41,11 @@ package struct Registration: StoredObject, Hashable, Sendable {
     try fields.field("app", &app)
     try fields.field("owner_id", &ownerID)
     try fields.field("token", &token)
-    token = token.lowercased()
+    // Left out for ios, as days that were recorded before have it.
+    var other = platform == .ios ? nil : platform
+    try fields.field("platform", &other, as: .word)
+    platform = other ?? .ios
+    if platform == .ios { token = token.lowercased() }
     try fields.field("environment", &environment, as: .word)
     try fields.field("installation_id", &installationID)
     try fields.field("locale", &locale)
@@ -55,7 +61,7 @@ extension Registration {
   init(_ phone: Phone) {
     self.init(app: phone.app, ownerID: phone.ownerID, token: phone.token)
     (environment, installationID) = (phone.environment, phone.installationID)
-    (locale, timeZone) = (phone.locale, phone.timeZone)
+    (platform, locale, timeZone) = (phone.platform, phone.locale, phone.timeZone)
   }
 
   /// Nil for the card of a channel, which no phone registered.

@@ -125,12 +125,14 @@ enum RuleCheck {
       return .warning(name, "rules address \(app), and no phone is registered", register(app))
     }
     var live: [APNsEnvironment: Int64] = [:]
-    for count in counts { live[count.environment ?? standard, default: 0] += count.live }
-    let words = APNsEnvironment.allCases.compactMap { environment in
+    for count in counts where count.platform == .ios { live[count.environment ?? standard, default: 0] += count.live }
+    var words = APNsEnvironment.allCases.compactMap { environment in
       live[environment].map { "\($0) \(environment.rawValue)" }
     }
+    let android = counts.reduce(0) { $0 + ($1.platform == .android ? $1.live : 0) }
+    if android > 0 { words.append("\(android) Android") }
     let what = words.joined(separator: ", ")
-    if !hasBundleID {
+    if !hasBundleID, !live.isEmpty {
       return .warning(
         name, "\(what), and \(app) has no bundle ID: nothing can be sent to them",
         APNsCheck.export(app))

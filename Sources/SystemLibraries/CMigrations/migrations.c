@@ -134,6 +134,18 @@ static const char text_0032[] = {
 #embed "../../../sql/0032_permits.sql" suffix(, 0)
 };
 
+static const char text_0033[] = {
+#embed "../../../sql/0033_android.sql" suffix(, 0)
+};
+
+static const char text_0034[] = {
+#embed "../../../sql/0034_android_cards.sql" suffix(, 0)
+};
+
+static const char text_0035[] = {
+#embed "../../../sql/0035_platform_of_deliveries.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -167,5 +179,8 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0030_phone_time_zones", text_0030},
     {"0031_receipts", text_0031},
     {"0032_permits", text_0032},
+    {"0033_android", text_0033},
+    {"0034_android_cards", text_0034},
+    {"0035_platform_of_deliveries", text_0035},
     {NULL, NULL},
 };
