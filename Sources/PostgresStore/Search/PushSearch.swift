@@ -10,22 +10,34 @@ package enum SearchKey: Hashable, Sendable {
 
 /// The end of a token, or a whole one.
 package struct TokenSuffix: Hashable, Sendable {
-  /// At least as many digits as the ledger stores, in lower case.
-  package let digits: String
+  /// As it was given, or in lower case if it is hexadecimal.
+  package let text: String
+  /// The forms in which tokens may have it: as it was given, as those of Android are stored, and in
+  /// lower case if it is hexadecimal.
+  let forms: [String]
 
-  /// The number of digits that the ledger stores of each token.
-  static let storedDigits = 6
+  /// The number of characters that the ledger stores of each token.
+  static let storedCharacters = 6
 
-  /// The last digits, which the ledger stores.
-  var stored: String { String(digits.suffix(Self.storedDigits)) }
+  /// The last characters of each form, which the ledger stores.
+  var stored: [String] { forms.map { String($0.suffix(Self.storedCharacters)) } }
 
-  /// Nil unless the text is 6 to 512 hexadecimal digits; a leading `…` is ignored.
+  /// Nil unless the text is 6 to 512 letters, digits, `_`, `:` and `-`; a leading `…` is ignored.
   package init?(_ text: String) {
-    let digits = text.drop { $0 == "…" }.lowercased()
-    guard (Self.storedDigits...512).contains(digits.utf8.count),
-      digits.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
+    let end = String(text.drop { $0 == "…" })
+    guard (Self.storedCharacters...512).contains(end.utf8.count),
+      end.utf8.allSatisfy({ byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"), UInt8(ascii: ":"),
+          UInt8(ascii: "-"):
+          true
+        default: false
+        }
+      })
     else { return nil }
-    self.digits = digits
+    self.text = end.allSatisfy(\.isHexDigit) ? end.lowercased() : end
+    forms = self.text == end ? [end] : [end, self.text]
   }
 }
 
@@ -115,16 +127,16 @@ package struct PushSearch: Sendable {
   private func token(
     _ suffix: TokenSuffix, _ reads: SearchReads
   ) async throws(PostgresError) -> SearchResult {
-    let digits = [suffix.digits, Self.more]
+    let forms = [PostgresArray.literal(suffix.forms), Self.more]
     let found = try await reads.read([
-      Call(SearchStatements.phonesOfToken, digits),
-      Call(SearchStatements.startTokensOfToken, digits),
-      Call(SearchStatements.cardsOfToken, digits),
+      Call(SearchStatements.phonesOfToken, forms),
+      Call(SearchStatements.startTokensOfToken, forms),
+      Call(SearchStatements.cardsOfToken, forms),
     ])
     let phones = try FoundPhone.all(found.results[0])
     let pushes = try await newest(
       reads, SearchStatements.pushesOfToken,
-      [suffix.stored, PostgresArray.literal(phones.map { "\($0.id)" }), Self.more])
+      [PostgresArray.literal(suffix.stored), PostgresArray.literal(phones.map { "\($0.id)" }), Self.more])
     return SearchResult(
       now: found.now, phones: Page(phones),
       startTokens: try Page(FoundStartToken.all(found.results[1])),

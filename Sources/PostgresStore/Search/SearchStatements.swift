@@ -144,7 +144,7 @@ enum SearchStatements {
       select \(LedgerRow.selected) from found \(newestFirst) limit $5::int
       """)
 
-  // MARK: A token: $1 its digits, $2 limit
+  // MARK: A token: $1 the forms of its end, $2 limit
 
   static let phonesOfToken = ofToken(FoundPhone.selected, "devices")
   static let startTokensOfToken = ofToken(FoundStartToken.selected, "push_to_start_tokens")
@@ -155,18 +155,19 @@ enum SearchStatements {
       name: "",
       sql: """
         select \(columns) from ridepulse.\(table)
-        where right(token, 6) = right($1, 6) and right(token, length($1)) = $1
+        where right(token, 6) = any (array(select right(f, 6) from unnest($1::text[]) f))
+          and right(token, length(($1::text[])[1])) = any ($1::text[])
         order by registered_at desc, id desc limit $2::int
         """)
   }
 
   /// The pushes to tokens with an end, except those to other phones that have it. $1 last six
-  /// digits, $2 phones, $3 limit, $4 how far back to look.
+  /// characters of each form, $2 phones, $3 limit, $4 how far back to look.
   static let pushesOfToken = Statement(
     name: "",
     sql: """
       select \(LedgerRow.selected) from ridepulse.ledger l
-      where l.token_suffix = $1 and \(isReachable) and \(isSince("$4"))
+      where l.token_suffix = any ($1::text[]) and \(isReachable) and \(isSince("$4"))
       \(newestFirst) limit $3::int
       """)
 

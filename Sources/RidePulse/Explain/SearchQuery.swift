@@ -88,7 +88,7 @@ struct SearchQuery {
         + "by default; a push of another sender or another database is not in it. If you know the "
         + "phone: ridepulse explain --token SUFFIX"
     case .token(let token):
-      "no phone, card, start token or push has a token that ends in \(token.digits.suffix(6)). Check "
+      "no phone, card, start token or push has a token that ends in \(token.text.suffix(6)). Check "
         + "that the app has registered it, with this database; tokens and pushes past "
         + "\(Database.schema).retention are gone. If you know the person: ridepulse explain --owner ID"
     }

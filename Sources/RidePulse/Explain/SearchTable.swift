@@ -127,7 +127,7 @@ struct SearchTable {
   }
 
   private var endOfToken: [String] {
-    if case .token(let token) = query.key { [String(token.digits.suffix(6))] } else { [] }
+    if case .token(let token) = query.key { [String(token.text.suffix(6))] } else { [] }
   }
 
   private var next: String {
