@@ -107,8 +107,27 @@ import Testing
       .invalidValue, "environment", "mean sandbox"
     ),
     (
-      .devices, #"{"app": "customer", "owner_id": "c", "token": "c1", "platform": "android"}"#,
-      .invalidValue, "platform", "known: ios"
+      .devices, #"{"app": "customer", "owner_id": "c", "token": "c1", "platform": "windows"}"#,
+      .invalidValue, "platform", "known: ios, android"
+    ),
+    (
+      .devices, #"{"app": "customer", "owner_id": "c", "token": "c1:x"}"#, .invalidValue, "token",
+      "an FCM token needs platform android"
+    ),
+    (
+      .devices,
+      #"{"app": "customer", "owner_id": "c", "token": "c1", "platform": "android", "environment": "sandbox"}"#,
+      .invalidValue, "environment", "FCM has no environments"
+    ),
+    (
+      .devices,
+      #"{"app": "customer", "owner_id": "c", "platform": "android", "token": ""#
+        + String(repeating: "aB", count: 32) + #""}"#, .invalidValue, "token",
+      "looks like one of APNs; send platform ios or leave it out"
+    ),
+    (
+      .devices, #"{"app": "customer", "owner_id": "c", "token": "a b", "platform": "android"}"#,
+      .invalidValue, "token", "without spaces"
     ),
     (
       .devices, #"{"app": "customer", "owner_id": "c", "token": "c1", "alerts": "yes"}"#,
@@ -245,6 +264,41 @@ import Testing
       ])
   }
 
+  @Test func `a phone's token is passed as it was sent, also in a path`() throws {
+    let token = "cAbDefGhIjKlMnOpQrStU_:APA91b-"
+    let given: [String: JSONValue] = [
+      "app": .string("customer"), "owner_id": .string("c"), "token": .string(token),
+      "platform": .string("android"),
+    ]
+    #expect(try APICall.devices.arguments(given, apps: [.customer]) == given)
+    var request = HTTPRequest(method: "DELETE", path: "", headers: [:], body: [])
+    request.parameters = ["app": "customer", "token": token]
+    #expect(
+      try APICall.deleteDevice.arguments(of: request, apps: [.customer])
+        == ["app": .string("customer"), "token": .string(token)])
+  }
+
+  @Test func `the owner of a card to end is a parameter, and a misspelled one is refused`() throws {
+    var request = HTTPRequest(method: "DELETE", path: "", headers: [:], body: [])
+    request.parameters = ["app": "customer", "activity_id": "7.r1"]
+    var expected: [String: JSONValue] = [
+      "app": .string("customer"), "activity_id": .string("7.r1"),
+    ]
+    func arguments() throws -> [String: JSONValue] {
+      try APICall.deleteLiveActivity.arguments(of: request, apps: [.customer])
+    }
+    #expect(try arguments() == expected)
+    request.query = ["owner_id": "c1"]
+    expected["owner_id"] = .string("c1")
+    #expect(try arguments() == expected)
+    request.query = ["owner": "c1"]
+    let error = #expect(throws: APIError.self) { try arguments() }
+    #expect(error?.code == .unknownField && error?.field == "owner")
+    #expect(error?.message.contains("did you mean owner_id?") == true)
+    request.query = ["owner_id": ""]
+    #expect(throws: APIError.self) { try arguments() }
+  }
+
   @Test func `each ID, name and token has 512 bytes at most, and the answer names the field`()
     throws
   {
@@ -254,7 +308,8 @@ import Testing
           switch field.kind {
           case .word: (field.name, .string(String(repeating: "é", count: 256)))
           case .platform: (field.name, .string("ios"))
-          case .token: (field.name, .string(String(repeating: "a1", count: 256)))
+          case .token, .phoneToken:
+            (field.name, .string(String(repeating: "a1", count: 256)))
           case .app: (field.name, .string("customer"))
           case .payload: (field.name, .object([:]))
           case .topic: (field.name, .string(String(repeating: "t", count: 64)))

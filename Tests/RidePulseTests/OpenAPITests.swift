@@ -27,11 +27,13 @@ import TestSupport
     for call in APICall.all {
       let operation = ["paths", call.path, call.method.lowercased()]
       let parameters = document.root.value(at: operation + ["parameters"])?.elements ?? []
-      let inPath = parameters.map(document.followed)
-        .filter { $0.value(at: ["in"]) == .string("path") }
-      #expect(
-        inPath.flatMap { $0.value(at: ["name"])?.texts ?? [] } == call.parameters.map(\.name),
-        "\(call.path)")
+      for (place, fields) in [("path", call.parameters), ("query", call.query)] {
+        let documented = parameters.map(document.followed)
+          .filter { $0.value(at: ["in"]) == .string(place) }
+        #expect(
+          documented.flatMap { $0.value(at: ["name"])?.texts ?? [] } == fields.map(\.name),
+          "\(call.path)")
+      }
       if call.fields.isEmpty {
         #expect(document.root.value(at: operation + ["requestBody"]) == nil, "\(call.path)")
         continue

@@ -71,7 +71,14 @@ import TestSupport
         ("é", false), ("a.b", false),
       ]
     case .environment: [("sandbox", true), ("", false), ("prod", false), ("Production", false)]
-    case .platform: [("ios", true), ("", false), ("iOS", false), ("android", false)]
+    // A hexadecimal token of two digits is one of either platform.
+    case .platform: [("ios", true), ("", false), ("iOS", false), ("windows", false)]
+    case .phoneToken:
+      [
+        ("AB", true), (String(repeating: "0f", count: 256), true), ("", false), (" ab", false),
+        ("ab\n", false), ("éé", false), (String(repeating: "0f", count: 257), false),
+        ("ab\u{301}", false),
+      ]
     case .flag, .object, .time, .timeZone, .pushID, .participants: []
     // PushTests covers the fields of a raw push, whose payload is no text.
     case .expiry, .payload, .pushType, .priority, .channel, .collapseID: []

@@ -10,17 +10,20 @@ package struct APICall: Hashable, Sendable {
   package let path: String
   /// The variable parts of the path.
   package let parameters: [APIField]
+  /// The parameters after the path, none of which is required.
+  package let query: [APIField]
   /// The fields of the body.
   package let fields: [APIField]
 
   private init(
     _ name: String, _ method: String, _ path: String, parameters: [APIField] = [],
-    fields: [APIField] = []
+    query: [APIField] = [], fields: [APIField] = []
   ) {
     self.name = name
     self.method = method
     self.path = path
     self.parameters = parameters
+    self.query = query
     self.fields = fields
   }
 
@@ -49,7 +52,7 @@ package struct APICall: Hashable, Sendable {
   package static let devices = APICall(
     "devices", "POST", "/v1/devices",
     fields: [
-      APIField("app", .app), APIField("owner_id", .word), APIField("token", .token),
+      APIField("app", .app), APIField("owner_id", .word), APIField("token", .phoneToken),
       APIField("environment", .environment, isRequired: false),
       APIField("installation_id", .word, isRequired: false),
       APIField("locale", .word, isRequired: false),
@@ -63,7 +66,7 @@ package struct APICall: Hashable, Sendable {
   /// Calls `ridepulse.unregister_device`.
   package static let deleteDevice = APICall(
     "delete-device", "DELETE", "/v1/devices/{app}/{token}",
-    parameters: [APIField("app", .app), APIField("token", .token)])
+    parameters: [APIField("app", .app), APIField("token", .phoneToken)])
 
   /// Calls `ridepulse.register_live_activity`.
   package static let liveActivities = APICall(
@@ -79,7 +82,8 @@ package struct APICall: Hashable, Sendable {
   /// Calls `ridepulse.end_live_activity`.
   package static let deleteLiveActivity = APICall(
     "delete-live-activity", "DELETE", "/v1/live-activities/{app}/{activity_id}",
-    parameters: [APIField("app", .app), APIField("activity_id", .word)])
+    parameters: [APIField("app", .app), APIField("activity_id", .word)],
+    query: [APIField("owner_id", .word, isRequired: false)])
 
   /// Calls `ridepulse.register_push_to_start`.
   package static let pushToStart = APICall(
@@ -145,6 +149,7 @@ package struct APICall: Hashable, Sendable {
       let text = request.parameters[parameter.name] ?? ""
       arguments[parameter.name] = try parameter.checked(.string(text), apps: apps)
     }
+    arguments.merge(try queried(request.query, apps: apps)) { first, _ in first }
     let hasBody = !fields.isEmpty || !request.body.isEmpty
     let members = hasBody ? try APIBody.members(of: request) : [:]
     return arguments.merging(try self.arguments(members, apps: apps)) { first, _ in first }
@@ -174,6 +179,7 @@ package struct APICall: Hashable, Sendable {
       }
       arguments[field.name] = try field.checked(value, apps: apps)
     }
+    if self == .devices { try Self.checkPhone(arguments) }
     return arguments
   }
 }

@@ -12,6 +12,8 @@ package struct APIField: Hashable, Sendable {
     case topic
     /// The token of a phone or a card, in hexadecimal.
     case token
+    /// The token of a phone of either system; `APICall.checkPhone` compares it with the system.
+    case phoneToken
     case environment
     /// A system whose phones can be registered.
     case platform
@@ -55,6 +57,8 @@ package struct APIField: Hashable, Sendable {
   /// columns.
   static let wordLimit = 512
 
+  static let notOfAPNs = "is not a token: 2 to 512 hexadecimal digits, an even number of them"
+
   /// Returns the value if the field accepts it.
   ///
   /// - Throws: `wrongType` or `invalidValue`, with the accepted values.
@@ -87,13 +91,18 @@ package struct APIField: Hashable, Sendable {
     case (.token, .string(let text)):
       if DeviceToken(text) == nil {
         // The message does not quote the value: it may be a real token.
-        throw invalid("is not a token: 2 to 512 hexadecimal digits, an even number of them")
+        throw invalid(Self.notOfAPNs)
+      }
+    case (.phoneToken, .string(let text)):
+      if FCMRegistration(text) == nil {
+        throw invalid("is not a token: 1 to 512 characters of ASCII without spaces")
       }
     case (.app, .string(let text)):
       try check(text, among: apps.map(\.rawValue).sorted(), "app")
     case (.environment, .string(let text)):
       try check(text, among: APNsEnvironment.allCases.map(\.rawValue), "environment")
-    case (.platform, .string(let text)): try check(text, among: ["ios"], "platform")
+    case (.platform, .string(let text)):
+      try check(text, among: Platform.allCases.map(\.rawValue), "platform")
     case (.pushType, .string(let text)):
       try check(text, among: PushType.allCases.map(\.rawValue), "push type")
     case (.priority, .integer(let number)):
@@ -154,9 +163,8 @@ package struct APIField: Hashable, Sendable {
 
   private var kindName: String {
     switch kind {
-    case .word, .app, .topic, .token, .environment, .platform, .time, .timeZone, .expiry, .pushType,
-      .channel,
-      .collapseID, .pushID:
+    case .word, .app, .topic, .token, .phoneToken, .environment, .platform, .time, .timeZone,
+      .expiry, .pushType, .channel, .collapseID, .pushID:
       "a string"
     case .priority: "a whole number"
     case .flag: "true or false"

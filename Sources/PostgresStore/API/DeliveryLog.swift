@@ -27,6 +27,8 @@ package struct Delivery: Hashable, Sendable {
   package var kind: String
   /// The person whom it was for; nil for none, and for a raw push.
   package var ownerID: String?
+  /// The phone's system, `ios` or `android`; nil without a phone, or once its row is deleted.
+  package var platform: String?
   package var reasonCode: String?
   package var rideID: RideID
   package var event, rule, app, status: String
@@ -91,6 +93,7 @@ extension Delivery: SelectedRecord {
   init(_ columns: inout some RecordColumns) throws(PostgresError) {
     kind = try columns.next("kind")
     ownerID = try columns.next("owner_id")
+    platform = try columns.next("platform")
     reasonCode = try columns.next("reason_code")
     rideID = try columns.next("ride_id")
     event = try columns.next("event")

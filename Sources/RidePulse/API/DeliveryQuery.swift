@@ -66,8 +66,8 @@ extension DeliveryPage {
 extension Delivery {
   fileprivate var json: JSONValue {
     .object([
-      "kind": .string(kind), "owner_id": .orNull(ownerID), "reason_code": .orNull(reasonCode),
-      "ride_id": .string(rideID.text), "event": .string(event),
+      "kind": .string(kind), "owner_id": .orNull(ownerID), "platform": .orNull(platform),
+      "reason_code": .orNull(reasonCode), "ride_id": .string(rideID.text), "event": .string(event),
       "rule": .string(rule), "app": .string(app), "push_type": .orNull(pushType),
       "status": .string(status),
       "reason": .orNull(reason), "attempts": .integer(attempts), "apns_id": .orNull(id),

@@ -1,0 +1,48 @@
+import Base
+import RideCore
+
+extension APICall {
+  /// Checks what a phone's token and its platform require of each other, as
+  /// `ridepulse.register_device` does.
+  static func checkPhone(_ arguments: [String: JSONValue]) throws(APIError) {
+    guard case .string(let token)? = arguments["token"],
+      let registration = FCMRegistration(token)
+    else { return }
+    let field = APIField("token", .phoneToken)
+    if arguments["platform"] != .string(Platform.android.rawValue) {
+      if DeviceToken(token) != nil { return }
+      let isOfFCM = registration.isFID || token.utf8.contains(UInt8(ascii: ":"))
+      throw field.invalid(
+        APIField.notOfAPNs + (isOfFCM ? "; an FCM token needs platform android" : ""))
+    }
+    if token.utf8.count >= 64, token.allSatisfy(\.isHexDigit) {
+      throw field.invalid("looks like one of APNs; send platform ios or leave it out")
+    }
+    if arguments["environment"] != nil {
+      throw APIField("environment", .environment, isRequired: false).invalid(
+        "is not for platform android: FCM has no environments; leave it out")
+    }
+  }
+
+  /// Returns the parameters after the path as arguments of the SQL function.
+  ///
+  /// A misspelled one is refused: without it, the call would do more than was meant.
+  func queried(
+    _ values: [String: String], apps: [App]
+  ) throws(APIError) -> [String: JSONValue] {
+    if query.isEmpty { return [:] }
+    let known = query.map(\.name)
+    if let stray = values.keys.filter({ !known.contains($0) }).min() {
+      throw APIError(
+        .unknownField,
+        "there is no parameter \(APIBody.clipped(stray)); \(hint(for: stray, among: known))",
+        field: stray)
+    }
+    var arguments: [String: JSONValue] = [:]
+    for field in query {
+      guard let value = values[field.name] else { continue }
+      arguments[field.name] = try field.checked(.string(value), apps: apps)
+    }
+    return arguments
+  }
+}
