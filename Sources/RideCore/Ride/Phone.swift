@@ -12,8 +12,6 @@ package struct Phone: Hashable, Sendable {
   package var environment: APNsEnvironment?
   /// The language that the app runs in, such as `de` or `pt-BR`.
   package var locale: String?
-  /// Whether the person has turned alerts of the app off.
-  package var hasAlertsOff = false
   /// The zone of its clock, as registered: the tz database may have none of this name.
   package var timeZone: String?
   /// The problems that APNs or FCM reported for the phone; nil if there are none.
