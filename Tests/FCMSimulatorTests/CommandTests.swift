@@ -11,7 +11,7 @@ import Testing
       "--port", "0", "--state=/tmp/s", "--project", "a", "--project=b", "--strict", "all",
       "--lenient", "ttl", "--device-rate", "240/60", "--quota", "5/1", "--token-life", "9",
       "--duplicate", "1/50", "--seed", "3", "--faults", "f", "--max-streams", "7", "--latency", "2", "--quiet",
-      "--exit-with-stdin",
+      "--exit-with-stdin", "--inbox", "127.0.0.1:2199",
     ]
     var expected = Options()
     expected.port = 0
@@ -25,6 +25,7 @@ import Testing
     expected.seed = 3
     expected.faultsPath = "f"
     expected.maximumStreams = 7
+    expected.inboxPort = 2199
     expected.latencyMilliseconds = 2
     expected.isQuiet = true
     expected.exitsWithStandardInput = true
@@ -40,6 +41,7 @@ import Testing
     ),
     (["--quota", "5"], #"--quota: found "5", expected MESSAGES/SECONDS such as 240/60"#),
     (["--duplicate", "2/1"], #"--duplicate: found "2/1", expected MESSAGES/MESSAGES such as 1/50"#),
+    (["--inbox", "10.0.0.1:1"], #"--inbox: found "10.0.0.1:1", expected 127.0.0.1:PORT"#),
     (["--project", ""], #"--project: found "", expected a word"#),
   ])
   func `a wrong flag is named`(words: [String], message: String) {

@@ -233,7 +233,7 @@ import Testing
       def frame(kind, flags, body):
           return struct.pack(">I", len(body))[1:] + bytes([kind, flags, 0, 0, 0, 0]) + body
       stream.sendall(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + frame(4, 0, b""))
-      stream.sendall(frame(6, 0, b"12345678"))
+      stream.sendall(frame(6, 0, b"12345678") + frame(6, 0, b"12345678"))
       data = b""
       while True:
           more = stream.recv(65536)

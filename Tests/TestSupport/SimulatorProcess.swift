@@ -47,6 +47,9 @@ package final class SimulatorProcess {
 
   package func terminate() -> Int32 { process.terminate() }
 
+  /// The lines that it printed so far.
+  package var printed: [String] { process.printed }
+
   package var authorityPath: String { directory.appendingPathComponent("ca.pem").path }
 
   /// Returns what has been logged so far.

@@ -25,7 +25,8 @@ enum Launch {
     let faultFile = try options.faultsPath.map { try WatchedFile(path: $0) }
     var faults = FaultControl(.messages)
     if let faultFile { try faults.read(file: faultFile.path) }
-    let simulator = try Simulator(options: options, faults: faults)
+    let inbox = try options.inboxPort.map(LineFeed.init(port:))
+    let simulator = try Simulator(options: options, faults: faults, inbox: inbox)
     if let faultFile {
       faultFile.onChange = { [path = faultFile.path] in simulator.rereadFaults(path) }
     }
@@ -34,11 +35,12 @@ enum Launch {
       tls: TLSContext(
         certificatePath: certificates.serverCertificatePath, keyPath: certificates.serverKeyPath,
         allowsHTTP1: true),
-      files: faultFile.map { [$0] } ?? [])
+      files: faultFile.map { [$0] } ?? [], feed: inbox)
     let address = "https://127.0.0.1:\(server.port)"
     // The files name the address, which is known only now.
     try simulator.prepareAccounts(tokenURI: address + "/token")
     Log.print("fcm-simulator: listening on \(address) state=\(options.stateDirectory)\n")
+    if let inbox { Log.print("fcm-simulator: inbox on 127.0.0.1:\(inbox.port)\n") }
     server.run()
   }
 }
@@ -62,6 +64,7 @@ enum Help {
       --token-life S    life of an access token in seconds (default 3599)
       --duplicate N/M   deliver N of M messages twice, as FCM may (default none)
       --seed N          decides in which order a phone gets what was stored (default 1)
+      --inbox HOST:PORT send the lines of deliveries.jsonl to those who connect; this machine only
       --faults FILE     faults as JSON; read again when the file changes
       --max-streams N   stream limit of a connection (default 100)
       --latency MS      delay of each answer (default 0)

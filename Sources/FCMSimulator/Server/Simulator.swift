@@ -24,10 +24,13 @@ final class Simulator: Service {
   private let requests: Recorder
   private let tokenCalls: Recorder
   private let deliveries: Recorder
+  private let inbox: LineFeed?
 
-  init(options: Options, faults: FaultControl) throws {
+  /// - Parameter inbox: gets the lines of `deliveries.jsonl`, too.
+  init(options: Options, faults: FaultControl, inbox: LineFeed? = nil) throws {
     self.options = options
     self.faults = faults
+    self.inbox = inbox
     tokens = AccessTokens(lifeSeconds: options.tokenLifeSeconds)
     projectRate = options.quota.map(TokenRateLimiter.init)
     deviceRate = options.deviceRate.map(TokenRateLimiter.init)
@@ -189,7 +192,10 @@ final class Simulator: Service {
       else { continue }
       lines.append(delivery.json(registration: registration, isDuplicate: true))
     }
-    lines.forEach(deliveries.append)
+    for line in lines {
+      deliveries.append(line)
+      inbox?.append(line)
+    }
     return lines
   }
 

@@ -30,7 +30,7 @@ import CNghttp2
     let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
     let result = unsafe nghttp2_session_mem_recv(session, start, bytes.count)
     if result >= 0 {
-      if refusesIdlePings, streams.hasIdlePing { refusePing() }
+      if refusesIdlePings, streams.hasIdlePings { refusePing() }
       return nil
     }
     return unsafe "not HTTP/2: " + String(cString: nghttp2_strerror(Int32(result)))

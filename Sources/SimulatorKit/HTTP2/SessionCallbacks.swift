@@ -168,9 +168,10 @@ final class StreamTable {
   /// Streams whose body breaks off where it ends.
   private var broken: Set<Int32> = []
   private var openStreams = 0
-  /// True if the client pinged without an open stream, or twice without a request in between.
-  private(set) var hasIdlePing = false
-  private var hasPinged = false
+  /// True if the client pinged twice without an open stream, or thrice, and nothing was asked or
+  /// answered in between.
+  var hasIdlePings: Bool { pingWeight > 2 }
+  private var pingWeight = 0
 
   /// Streams whose request is complete or too large to wait for, in the order of completion.
   private(set) var ready: [Int32] = []
@@ -200,12 +201,12 @@ final class StreamTable {
   func began(_ stream: Int32) {
     requests[stream] = Request()
     openStreams += 1
-    hasPinged = false
+    pingWeight = 0
   }
 
   func pinged() {
-    if openStreams == 0 || hasPinged { hasIdlePing = true }
-    hasPinged = true
+    // One ping without a stream may have crossed the last answer.
+    pingWeight += openStreams == 0 ? 2 : 1
   }
 
   func received(_ header: Header, on stream: Int32) {
@@ -228,7 +229,7 @@ final class StreamTable {
 
   func closed(_ stream: Int32) {
     openStreams = max(0, openStreams - 1)
-    hasPinged = false
+    pingWeight = 0
     if !requests.isEmpty { requests[stream] = nil }
     if !bodies.isEmpty { bodies[stream] = nil }
     if !broken.isEmpty { broken.remove(stream) }

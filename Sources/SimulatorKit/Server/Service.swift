@@ -29,7 +29,7 @@ package struct ServerSettings: Equatable, Sendable {
   package var latencyMilliseconds: Int
   package var isQuiet: Bool
   package var exitsWithStandardInput: Bool
-  /// Whether a ping that asks about no request ends the connection.
+  /// Whether pings that ask about no request end the connection.
   package var refusesIdlePings: Bool
 
   package init(

@@ -11,6 +11,7 @@ import Testing
     let mint = server.mint()
     let token = try #require(try await mint.firstToken())
     #expect(try server.send(as: token) == 200)
+    try await wait(until: "the token is reported") { !server.events.isEmpty }
     #expect(server.events == [.fetched(lifetime: .seconds(3599))])
     #expect(token.expiresAt - token.fetchedAt == .seconds(3599))
     #expect(mint.problem == nil && mint.failures.isEmpty)
@@ -28,7 +29,7 @@ import Testing
     for await _ in wakes { break }
     #expect(mint.failures == ["HTTP 503": 1])
     #expect(mint.problem == nil)
-    #expect(server.events.count == 2)
+    try await wait(until: "the token is reported") { server.events.count == 2 }
     mint.close()
   }
 
