@@ -30,6 +30,8 @@ import Testing
                 pickup_at: 30m, attributes: { plate: B-RP 1001, seats: 4 } }
         phones:
           - { app: customer, token: 00AABB11, locale: de-AT, installation_id: i1 }
+          - { app: customer, platform: android, token: "Ab:C" }
+          - { app: customer, platform: android }
         cards:
           - { app: customer, token: 0f0f0f, activity_id: A1, frequent: true }
       when:
@@ -39,6 +41,9 @@ import Testing
         - { at: 12m, event: eta_changed, data: { minutes: 3 } }
         - { at: 12m, apns: { status: 410, reason: Unregistered, for: 3m } }
         - { at: 13m, apns: away }
+        - { at: 14m, fcm: UNREGISTERED }
+        - { at: 15m, fcm: { reason: UNAVAILABLE, for: 1m } }
+        - { at: 16m, fcm: accepts }
       for: 3h
       """
     ).get()
@@ -47,7 +52,10 @@ import Testing
     #expect(view.ride?.state == "requested" && view.ride?.customerID == "u17")
     #expect(view.ride?.pickupAt == scenario.start + .seconds(1800))
     #expect(view.ride?.attributes == #"{"plate":"B-RP 1001","seats":4}"#)
-    #expect(view.phones.map(\.token) == ["00aabb11"] && view.phones.map(\.ownerID) == ["u17"])
+    #expect(view.phones.map(\.token).prefix(2) == ["00aabb11", "Ab:C"])
+    #expect(view.phones.map(\.platform) == [.ios, .android, .android])
+    #expect(view.phones.allSatisfy { $0.ownerID == "u17" })
+    #expect(FCMRegistration(view.phones[2].token) != nil)
     #expect(view.cards.map(\.isFrequent) == [true] && !scenario.lacksPhones)
     #expect(scenario.length == .seconds(3 * 3600))
     #expect(
@@ -68,6 +76,19 @@ import Testing
             until: scenario.start + .seconds(900))
         ],
         [.answers(.unsent(.noConnection("APNs is away")), until: nil)],
+        [
+          .answers(
+            .refused(
+              Refusal(
+                status: 404, reason: "UNREGISTERED", timestamp: scenario.start + .seconds(840))),
+            until: nil, of: .android)
+        ],
+        [
+          .answers(
+            .refused(Refusal(status: 503, reason: "UNAVAILABLE")),
+            until: scenario.start + .seconds(960), of: .android)
+        ],
+        [.answers(.accepted, until: nil, of: .android)],
       ])
   }
 

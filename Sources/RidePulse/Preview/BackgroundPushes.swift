@@ -1,5 +1,6 @@
 import Base
 import RideCore
+import Timeline
 
 /// The background pushes that each phone receives in an hour of a preview, from all of its rides.
 struct BackgroundPushes {
@@ -25,7 +26,9 @@ struct BackgroundPushes {
 
   /// Adds a push; pushes come in the order of time.
   mutating func add(_ push: PlannedPush, at instant: Timestamp) {
-    guard push.entry.kind == .push, push.headers.pushType == .background else { return }
+    // FCM has no such limit.
+    guard push.entry.kind == .push, push.headers.pushType == .background, push.platform == .ios
+    else { return }
     let hour = max(0, instant.epochSeconds - start.epochSeconds) / 3600
     var phone = phones[push.address.text] ?? Phone(hour: hour)
     phone.count = phone.hour == hour ? phone.count + 1 : 1

@@ -1,5 +1,6 @@
 import Base
 import RideCore
+import Timeline
 
 /// Writes a preview for machines: one JSON object per push, one per line, and a summary at the end.
 ///
@@ -36,7 +37,7 @@ struct PreviewJSON: PreviewWriter {
         "\"expiration\":\(headers.expiration.epochSeconds)",
         "\"collapse_id\":\(headers.collapseID.map { Self.text($0.text) } ?? "null")",
         "\"apns_id\":\"\(headers.id)\"",
-        "\"devices\":[{\"environment\":\"\(push.network.rawValue)\",\"token_suffix\":"
+        "\"devices\":[{\(Self.service(push)),\"token_suffix\":"
           + "\(Self.text(push.entry.tokenSuffix ?? ""))}]",
         "\"payload_bytes\":\(push.payload.count)",
         "\"warnings\":[\(warnings.map(Self.text).joined(separator: ","))]",
@@ -46,6 +47,12 @@ struct PreviewJSON: PreviewWriter {
       try output.write(Self.printable(push.payload))
       try output.write("}\n")
     }
+  }
+
+  /// The environment of APNs, or the platform of a phone that another service reaches.
+  private static func service(_ push: PlannedPush) -> String {
+    push.network.apns.map { "\"environment\":\"\($0.rawValue)\"" }
+      ?? "\"platform\":\"\(push.platform.rawValue)\""
   }
 
   mutating func end(_ summary: PreviewSummary) throws {

@@ -45,11 +45,15 @@ struct PreviewPage: PreviewWriter {
           [
             "\(push.entry.rule), ride \(group.ride.id)", CivilTime.local(group.at, zone),
             "\(cell.app), \(cell.type), priority \(push.headers.priority.rawValue), "
-              + "\(counted(group.pushes.count, "phone")), \(push.payload.count) bytes",
+              + "\(Self.phones(group)), \(push.payload.count) bytes",
             Self.validity(push.headers.expiration, zone),
             String(decoding: push.payload, as: UTF8.self),
           ].joined(separator: "\n")),
       ]))
+  }
+
+  private static func phones(_ group: PreviewGroup) -> String {
+    "\(group.phones) \(group.pushes.count == 1 ? "phone" : "phones")"
   }
 
   private static func validity(_ expiration: PushExpiration, _ zone: ZoneTimes?) -> String {

@@ -2,6 +2,7 @@ import Base
 import Foundation
 import RideCore
 import SystemSupport
+import Timeline
 
 /// The pushes of one rule to one app for one ride at one time: one for each phone.
 struct PreviewGroup {
@@ -10,6 +11,15 @@ struct PreviewGroup {
   var pushes: [PlannedPush]
 
   var first: PlannedPush { pushes[0] }
+
+  /// `3`, or `3 (2 iOS, 1 Android)` if Android phones are among them.
+  var phones: String {
+    let android = pushes.count { $0.platform == .android }
+    guard android > 0 else { return String(pushes.count) }
+    let parts = [(pushes.count - android, Platform.ios), (android, .android)]
+      .compactMap { $0 > 0 ? "\($0) \($1.title)" : nil }
+    return "\(pushes.count) (\(parts.joined(separator: ", ")))"
+  }
 
   /// Groups the pushes of one decision by rule, app and slot.
   static func groups(_ decision: Decision, at instant: Timestamp) -> [PreviewGroup] {

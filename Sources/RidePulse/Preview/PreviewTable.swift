@@ -32,7 +32,7 @@ struct PreviewTable: PreviewWriter {
     try line(
       CivilTime.local(group.at, zone), push.entry.rule, group.ride.id.text, push.entry.app.rawValue,
       type, String(push.headers.priority.rawValue), expires,
-      String(group.pushes.count), PreviewWarning.payload(push).map { "  ! \($0)" } ?? "")
+      group.phones, PreviewWarning.payload(push).map { "  ! \($0)" } ?? "")
   }
 
   private func line(

@@ -43,7 +43,7 @@ private struct RideLine {
   ]
   private static let participantKeys: Set = ["app", "owner_id", "attributes"]
   private static let phoneKeys: Set = [
-    "app", "token", "owner_id", "environment", "locale", "time_zone", "installation_id",
+    "app", "token", "owner_id", "environment", "locale", "time_zone", "installation_id", "platform",
   ]
   private static let cardKeys: Set = [
     "app", "token", "activity_id", "owner_id", "environment", "frequent", "installation_id",
@@ -173,8 +173,8 @@ private struct RideLine {
       default:
         try text(try object(attributes, "attributes", nil), app + "_id").map(OwnerID.init)
       }
-    var registration = Registration(
-      app: App(rawValue: app), ownerID: "", token: token.lowercased())
+    var registration = Registration(app: App(rawValue: app), ownerID: "", token: token)
+    try setPlatform(members, &registration)
     if let name = try text(members, "environment") {
       registration.environment = APNsEnvironment(rawValue: name)
       if registration.environment == nil {
@@ -184,6 +184,25 @@ private struct RideLine {
     registration.ownerID = try text(members, "owner_id").map(OwnerID.init) ?? usual ?? ""
     registration.installationID = try text(members, "installation_id").map(InstallationID.init)
     return registration
+  }
+
+  private func setPlatform(
+    _ members: [String: JSONValue], _ registration: inout Registration
+  ) throws {
+    if let name = try text(members, "platform") {
+      guard let platform = Platform(rawValue: name) else {
+        throw Problem("platform is neither ios nor android")
+      }
+      registration.platform = platform
+    }
+    guard registration.platform == .android else {
+      registration.token = registration.token.lowercased()
+      return
+    }
+    if FCMRegistration(registration.token) == nil {
+      throw Problem("token is no registration of FCM: at most 512 visible ASCII characters")
+    }
+    if members["environment"] != nil { throw Problem("environment of an Android phone") }
   }
 
   private func object(

@@ -52,13 +52,20 @@ struct StoryJSON {
 
   private func text(_ text: Story.Text) -> JSONValue {
     let shown = text.shown
-    return .object([
+    var members: [String: JSONValue] = [
       "languages": .array(text.languages.map { .string($0) }), "title": .orNull(shown.title),
       "subtitle": .orNull(shown.subtitle), "body": .orNull(shown.body),
       "sound": .orNull(shown.sound), "interruption_level": .orNull(shown.level),
       "badge": .orNull(shown.badge), "dismissed_at": .orNull(shown.dismissedAt),
       "fields": .object(
         Dictionary(shown.fields.map { ($0.name, .string($0.value)) }) { first, _ in first }),
-    ])
+    ]
+    if let android = shown.android {
+      members["android"] = .object([
+        "channel": .orNull(android.channel), "drawn_by": .orNull(android.drawing?.rawValue),
+        "priority": .string(android.isHighPriority ? "HIGH" : "NORMAL"), "look": android.look,
+      ])
+    }
+    return .object(members)
   }
 }

@@ -98,6 +98,9 @@ struct StoryPage {
     var parts: [String] = []
     if shown.isAlert { parts.append(notification(shown, row)) }
     if shown.cardEvent != nil { parts.append(card(shown, clock)) }
+    if let look = StoryWords.look(shown, clock) {
+      parts.append("<p class=\"quiet\">\(HTML.text(look))</p>")
+    }
     if !shown.isAlert, let badge = shown.badge {
       parts.append("<p class=\"quiet\">badge \(badge)</p>")
     }

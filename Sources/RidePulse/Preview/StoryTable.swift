@@ -40,7 +40,8 @@ struct StoryTable {
     let name = LedgerText.rule(row.entry.rule)
     let start = "  \(name) to \(row.entry.app), \(StoryWords.kind(row))"
     if let fate = StoryWords.fate(row, clock) {
-      return [start + ": " + fate] + (row.push == nil ? [] : row.texts.flatMap { texts($0, row) })
+      let shown = row.push == nil ? [] : row.texts
+      return [start + ": " + fate] + shown.flatMap { texts($0, row, clock) }
     }
     let manner = row.texts.first.map { StoryWords.manner($0.shown) } ?? []
     let head = ([start] + manner + [StoryWords.delivery(row, clock)]).joined(separator: ", ")
@@ -51,7 +52,7 @@ struct StoryTable {
     guard row.texts.contains(where: \.shown.isSeen) else {
       return [head + ": " + StoryWords.silence(row)]
     }
-    return [head] + row.texts.flatMap { texts($0, row) } + content(row, clock)
+    return [head] + row.texts.flatMap { texts($0, row, clock) } + content(row, clock)
       + [again].compactMap(\.self)
   }
 
@@ -72,10 +73,18 @@ struct StoryTable {
   }
 
   /// Returns the lines of one text: its languages, and what the person sees.
-  private func texts(_ text: Story.Text, _ row: Story.Row) -> [String] {
+  private func texts(
+    _ text: Story.Text, _ row: Story.Row, _ clock: StoryClock
+  ) -> [String] {
     let shown = text.shown
     let words = [shown.title, shown.subtitle, shown.body].compactMap(\.self)
     var lines = words.isEmpty ? [] : [words.joined(separator: " · ")]
+    // A row of both systems has the manner of iPhones in its head.
+    let isMixed = row.texts.contains { $0.shown.android == nil }
+    if let android = StoryWords.android(shown), isMixed || shown.android?.channel == nil {
+      lines = [([android] + lines).joined(separator: ": ")]
+    }
+    lines += [StoryWords.look(shown, clock)].compactMap(\.self)
     if !row.hasOneContent, !shown.fields.isEmpty { lines.append(fields(shown)) }
     let label = StoryWords.languages(text, story, of: row)
     return lines.enumerated().map { index, line in

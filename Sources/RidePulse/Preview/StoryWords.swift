@@ -67,8 +67,35 @@ enum StoryWords {
   /// How an alert draws attention.
   static func manner(_ shown: ReadablePush) -> [String] {
     var words = [shown.level, shown.sound.map { "sound \($0)" }].compactMap(\.self)
+    if shown.android != nil { words = [android(shown)].compactMap(\.self) }
     if let badge = shown.badge { words.append("badge \(badge)") }
     return words
+  }
+
+  /// `Android · ride_now · HIGH`; nil for an iPhone.
+  static func android(_ shown: ReadablePush) -> String? {
+    shown.android.map { android in
+      [Platform.android.title, android.channel, android.isHighPriority ? "HIGH" : "NORMAL"]
+        .compactMap(\.self).joined(separator: " · ")
+    }
+  }
+
+  /// What an Android phone shows of a card without code of the app, such as `Your car is here · 3 of 4`;
+  /// nil if that is nothing.
+  static func look(_ shown: ReadablePush, _ clock: StoryClock) -> String? {
+    guard let look = shown.android?.look, look != .null else { return nil }
+    func text(_ key: String) -> String? {
+      if case .string(let text)? = look[key] { text } else { nil }
+    }
+    var parts = ["title", "text", "short"].compactMap(text)
+    if case .integer(let seconds)? = look["countdown"] {
+      parts.append("counts down to \(clock(Timestamp(epochSeconds: seconds)))")
+    }
+    if case .integer(let steps)? = look["steps"] {
+      let step: Int64? = if case .integer(let step)? = look["step"] { step + 1 } else { nil }
+      parts.append("step \(step.map { "\($0)" } ?? "none") of \(steps)")
+    }
+    return parts.joined(separator: " · ")
   }
 
   /// The steps of a moment, such as `driver_arrived`; nil if only time passed.

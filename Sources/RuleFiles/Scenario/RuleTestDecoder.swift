@@ -98,6 +98,7 @@ struct RuleTestDecoder {
     push.app = app(entry, rule)
     push.owner = entry["owner_id"].flatMap(values.text).map(OwnerID.init)
     push.locale = entry["locale"].flatMap(values.text)
+    addShown(entry, to: &push)
     push.card = entry["card"].flatMap { card($0, rule) }
     push.emits = entry["emit"].flatMap { emit($0, rule) }
     if let field = entry["emit"], let other = entry.present(field.key.excludedBy).first {
@@ -124,6 +125,27 @@ struct RuleTestDecoder {
       }
     }
     return push
+  }
+
+  /// Decodes what a phone shows.
+  private func addShown(_ entry: Fields, to push: inout ExpectedPush) {
+    push.platform = platform(entry)
+    push.title = entry["title"].flatMap(values.text)
+    push.channel = entry["channel"].flatMap(values.text)
+    push.drawnBy = entry["drawn-by"].flatMap {
+      decode.choice($0, of: AndroidStyle.Drawing.self)
+    }
+    push.look = entry["look"].flatMap { scenarios.members($0) }.map { .object($0) }
+    guard let field = entry.present(RuleTestKeys.ofAndroid).first else { return }
+    if push.platform == .ios {
+      entry.reportMisplaced(
+        field, "next to platform: ios", expected: "platform: android, which alone has it")
+    }
+    push.platform = .android
+  }
+
+  private func platform(_ entry: Fields) -> Platform? {
+    entry["platform"].flatMap { decode.choice($0, of: Platform.self) }
   }
 
   private func card(_ field: Field, _ rule: Rule) -> CardEvent? {
@@ -174,6 +196,7 @@ struct RuleTestDecoder {
     var silence = ExpectedSilence(location: entry.location, at: at, rule: rule.name)
     silence.app = app(entry, rule)
     silence.owner = entry["owner_id"].flatMap(values.text).map(OwnerID.init)
+    silence.platform = platform(entry)
     silence.reason = entry["reason"].flatMap(values.text)
     return silence
   }

@@ -32,19 +32,30 @@ enum RuleTestKeys {
     subject: "an entry of then",
     keys: [
       at, rule, app, owner,
-      Key("locale", text, "Only the phones with this locale."),
+      Key("locale", text, "Only the phones with this locale."), platform,
       Key("card", .choice(CardEvent.allCases.map(\.rawValue)), "What it does to a card."),
       Key(
         "emit", .word(.event), "The event that the rule emits.",
-        excludedBy: ["to", "card", "push", "payload", "locale"],
+        excludedBy: ["to", "card", "push", "payload", "locale"] + shown,
         otherwise: "an emitted event alone: nothing is sent with it"),
       Key(
         "post", .word(.receiver), "The receiver that the rule posts to.",
-        excludedBy: ["card", "emit", "push"],
+        excludedBy: ["card", "emit", "push"] + shown,
         otherwise: "it without the headers of APNs: payload is the body"),
       Key("push", .mapping(headers), "Its type, priority, validity and collapse ID."),
       Key("payload", .payload(), "A part of its payload."),
+      Key("title", text, "The title that the phone shows."),
+      Key("channel", text, "The notification channel, of Android phones only."),
+      Key(
+        "drawn-by", .choice(AndroidStyle.Drawing.allCases.map(\.rawValue)),
+        "Who draws an alert on Android phones."),
+      Key("look", .payload(), "A part of what a card shows on Android phones."),
     ])
+
+  /// What a phone shows, which neither an event nor a post does.
+  private static let shown = ["platform", "title"] + ofAndroid
+  /// The keys of which each is about Android phones only.
+  static let ofAndroid = ["channel", "drawn-by", "look"]
 
   static let headers = MappingForm(
     subject: "push",
@@ -70,7 +81,7 @@ enum RuleTestKeys {
   static let silence = MappingForm(
     subject: "an entry of not-sent",
     keys: [
-      at, rule, app, owner,
+      at, rule, app, owner, platform,
       Key("reason", text, "The code of the reason in the ledger, or a part of its text."),
     ])
 
@@ -83,4 +94,6 @@ enum RuleTestKeys {
     "rule", .word(.ruleName), "The rule.", required: "rule: the name of a rule")
   private static let app = Key("to", .word(.app), "The app; without it, any of the rule.")
   private static let owner = Key("owner_id", text, "Only the phones of this person.")
+  private static let platform = Key(
+    "platform", .choice(Platform.allCases.map(\.rawValue)), "Only the phones of this system.")
 }

@@ -74,7 +74,7 @@ struct ScenarioDecoder {
       if entry.keys == ["at"] {
         diagnostics.report(
           entry.location, "an entry in which nothing happens",
-          expected: "state, event, attributes, contact, seen, preference or apns next to at")
+          expected: "state, event, attributes, contact, seen, preference, apns or fcm next to at")
       }
       steps.append(ScenarioStep(at: at, changes))
     }
@@ -92,6 +92,7 @@ struct ScenarioDecoder {
     }
     var changes: [Change] = []
     if let field = entry["apns"], let answer = answer(field, at) { changes.append(answer) }
+    if let field = entry["fcm"], let answer = fcmAnswer(field, at) { changes.append(answer) }
     if let ride {
       let columns = columns(entry, start, of: ride)
       if columns != RideUpdate(id: ride) { changes.append(.ride(columns)) }
@@ -152,30 +153,6 @@ struct ScenarioDecoder {
       word.location, "event names the unknown event \(quoted(word.text))",
       expected: "one of \(known.joined(separator: ", "))", word: word.text, among: known)
     return nil
-  }
-
-  /// Decodes `away`, `accepts`, or a mapping with the status of an answer.
-  private func answer(_ field: Field, _ at: Timestamp) -> Change? {
-    switch field.node.string {
-    case "accepts": return .answers(.accepted, until: nil)
-    case "away": return .answers(.unsent(.noConnection("APNs is away")), until: nil)
-    default: break
-    }
-    guard case .mapping = field.node.kind else {
-      diagnostics.reportType(
-        of: field.node, for: "apns", expected: "accepts, away, or { status: 410, for: 3m }",
-        among: ["accepts", "away"])
-      return nil
-    }
-    guard
-      let answer = Fields(field.node, as: ScenarioKeys.answer, diagnostics: diagnostics),
-      let status = answer.required("status").flatMap(decode.integer)
-    else { return nil }
-    let until = answer["for"].flatMap(decode.duration).map { at + $0 }
-    let refusal = Refusal(
-      status: status, reason: answer["reason"].flatMap(values.text),
-      timestamp: status == 410 ? at : nil)
-    return .answers(.refused(refusal), until: until)
   }
 
   // The ride's row.
@@ -263,14 +240,36 @@ struct ScenarioDecoder {
       app: app,
       ownerID: fields["owner_id"].flatMap(values.text).map(OwnerID.init) ?? scenario.owner(of: app)
         ?? "",
-      token: fields["token"].flatMap(values.text)?.lowercased()
-        ?? InventedRide.token(what, app, Int64(index + 1)))
+      token: "")
+    registration.platform =
+      fields["platform"].flatMap { decode.choice($0, of: Platform.self) } ?? .ios
+    registration.token = token(fields, what, index, registration)
     registration.environment = fields["environment"].flatMap {
       decode.choice($0, of: APNsEnvironment.self)
     }
     registration.installationID = fields["installation_id"].flatMap(values.text)
       .map(InstallationID.init)
     return registration
+  }
+
+  /// Returns the stated token, or a made-up one of the platform's form.
+  private func token(
+    _ fields: Fields, _ what: String, _ index: Int, _ registration: Registration
+  ) -> String {
+    let stated = fields["token"].flatMap(values.text)
+    let invented = InventedRide.token(what, registration.app, Int64(index + 1))
+    guard registration.platform == .android else { return stated?.lowercased() ?? invented }
+    if let field = fields["environment"] {
+      diagnostics.report(
+        field.location, "environment of an Android phone",
+        expected: "the phone without it: FCM has no environments")
+    }
+    if let stated, FCMRegistration(stated) == nil, let field = fields["token"] {
+      diagnostics.report(
+        field.node.location, "token is no registration of FCM",
+        expected: "at most 512 visible ASCII characters")
+    }
+    return stated ?? "fcm:" + invented
   }
 }
 

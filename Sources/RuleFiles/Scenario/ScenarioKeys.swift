@@ -31,6 +31,9 @@ enum ScenarioKeys {
   static let phone = MappingForm(
     subject: "a phone",
     keys: address + [
+      Key(
+        "platform", .choice(Platform.allCases.map(\.rawValue)),
+        "The phone's system; ios without it."),
       Key("locale", text, "The language of the app."),
       Key("receipts", .flag, "Whether the app reports receipts; true without it."),
       Key("time_zone", text, "The zone of the phone's clock."),
@@ -94,6 +97,9 @@ enum ScenarioKeys {
         nextTo: ["contact"], otherwise: "it next to contact"),
       Key("preference", .mapping(preference), "A person turns a topic off, or on again."),
       Key("apns", .choice(["accepts", "away"]), "What APNs answers from now on."),
+      Key(
+        "fcm", .choice(["accepts", "away"] + FCMReason.table.keys.sorted()),
+        "What FCM answers from now on."),
     ] + columns)
 
   /// Whether APNs is there, and what it answers.
@@ -104,6 +110,16 @@ enum ScenarioKeys {
         "status", .integer(400...599), "The HTTP status.", required: "status: 410, or another one"),
       Key("reason", text, "Apple's reason, such as Unregistered."),
       Key("for", duration, "How long APNs answers so."),
+    ])
+
+  /// What FCM answers for some time.
+  static let fcmAnswer = MappingForm(
+    subject: "fcm",
+    keys: [
+      Key(
+        "reason", .choice(FCMReason.table.keys.sorted()), "Google's word, such as UNAVAILABLE.",
+        required: "reason: UNAVAILABLE, or another one"),
+      Key("for", duration, "How long FCM answers so."),
     ])
 
   private static let text = ValueForm.text(expected: "a text")

@@ -28,6 +28,13 @@ package struct Pseudonyms: Sendable {
     SHA256.hex(code("token \(token.lowercased())"))
   }
 
+  /// Returns the pseudonym of an address at FCM, in its form: that of an installation ID, or of a
+  /// registration token.
+  func registration(_ address: FCMRegistration) -> String {
+    let code = SHA256.hex(code("registration \(address.text)"))
+    return address.isFID ? "d" + code.prefix(21) : "\(code.prefix(22)):\(code)"
+  }
+
   /// Returns a stand-in for a text: equal for equal texts, because a card is sent if its text changes.
   func text(_ text: String) -> String {
     "text_\(SHA256.hex(code("text \(text)").prefix(4)))"
@@ -53,7 +60,11 @@ extension Pseudonyms {
   func registration(_ plain: Registration) -> Registration {
     var named = plain
     named.ownerID = owner(plain.ownerID)
-    named.token = token(plain.token)
+    named.token =
+      switch plain.platform {
+      case .ios: token(plain.token)
+      case .android: FCMRegistration(plain.token).map(registration) ?? token(plain.token)
+      }
     named.installationID = plain.installationID.map { installation($0.text) }
     named.activityID = plain.activityID.map { id(.activity, $0) }
     return named

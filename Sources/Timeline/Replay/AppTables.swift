@@ -85,6 +85,8 @@ final class AppTables {
       phones[PhoneOwner(phone.app, phone.ownerID), default: []].append(phone)
       ownerOfPhone[Address(app: phone.app, token: phone.token)] = phone.ownerID
       registrations[phone.id] = start
+      // It was registered when the app was installed, long before.
+      if phone.platform == .android { registrations[phone.id] = start - .seconds(86_400) }
     }
     for token in view.startTokens {
       starts[PhoneOwner(token.app, token.ownerID), default: []].append(token)
@@ -183,7 +185,19 @@ final class AppTables {
 
   /// Returns whether the token that is registered now is invalid.
   func isEnded(by token: TokenInvalidation) -> Bool {
-    registrations[token.id].map(token.ends) ?? true
+    if token.kind == .phone, isYoungAndroid(token) { return false }
+    return registrations[token.id].map(token.ends) ?? true
+  }
+
+  /// Returns whether the token is an Android phone's that was registered within the hour before: FCM
+  /// is known to report such phones as gone that receive pushes.
+  private func isYoungAndroid(_ token: TokenInvalidation) -> Bool {
+    guard let since = token.since, let registered = registrations[token.id],
+      registered > since - .seconds(3600)
+    else { return false }
+    return phones.values.contains { own in
+      own.contains { $0.id == token.id && $0.platform == .android }
+    }
   }
 
   func contact(_ contact: Contact, at now: Timestamp) {

@@ -21,8 +21,8 @@ package enum Change: Hashable, Sendable {
   case seen(PushReference, by: OwnerID? = nil)
   /// `ridepulse.set_preference`
   case preference(Preference)
-  /// From now on APNs answers like this, until a time or for good.
-  case answers(PushOutcome, until: Timestamp?)
+  /// From now on the service of a platform answers like this, until a time or for good.
+  case answers(PushOutcome, until: Timestamp?, of: Platform = .ios)
 
   /// The ride that it is about; nil if it is about none, or about people.
   var ride: RideID? {

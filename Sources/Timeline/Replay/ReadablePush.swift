@@ -17,6 +17,8 @@ package struct ReadablePush: Hashable, Sendable {
   package var fields: [Field] = []
   /// When an ended card leaves the lock screen; nil if the system decides that.
   package var dismissedAt: Timestamp?
+  /// What only a push to an Android phone has; nil for any other.
+  package var android: Android?
 
   /// A field of a card and its value as text.
   package struct Field: Hashable, Sendable {
@@ -29,6 +31,10 @@ package struct ReadablePush: Hashable, Sendable {
     cardEvent = push.entry.cardEvent
     if push.entry.kind == .post {
       body = JSONValue(json: push.payload)?.value(at: ["text"])?.string
+      return
+    }
+    if push.platform == .android {
+      readMessage(push)
       return
     }
     guard let payload = JSONValue(json: push.payload), let aps = payload.value(at: ["aps"]) else {
@@ -54,6 +60,12 @@ package struct ReadablePush: Hashable, Sendable {
 
   /// Whether it alerts the person: a card's push does if it has an alert.
   package var isAlert: Bool { title != nil || body != nil || subtitle != nil || sound != nil }
+
+  /// Whether an alert only joins the list, without lighting the screen.
+  package var isPassive: Bool {
+    level == Alert.InterruptionLevel.passive.rawValue
+      || android?.channel == AndroidChannel.quiet.rawValue
+  }
 
   private mutating func read(alert: JSONValue?) {
     if let text = alert?.string {
@@ -88,7 +100,8 @@ package struct ReadablePush: Hashable, Sendable {
 }
 
 extension JSONValue {
-  fileprivate var string: String? {
+  /// The text, if it is one.
+  var string: String? {
     if case .string(let text) = self { text } else { nil }
   }
 }

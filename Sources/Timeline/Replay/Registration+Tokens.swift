@@ -8,6 +8,7 @@ extension Phone {
     self.init(
       id: id, app: registration.app, ownerID: registration.ownerID, token: registration.token,
       environment: registration.environment, locale: registration.locale)
+    platform = registration.platform
     installationID = registration.installationID
     timeZone = registration.timeZone
   }

@@ -115,9 +115,24 @@ package struct Pass: Sendable {
 }
 
 extension RideView {
+  /// Returns the phone that a push is for: also an Android phone that shows a card.
+  func phone(of entry: LedgerEntry) -> Phone? {
+    var id = entry.phone
+    if case .phone(let shows)? = entry.card { id = shows }
+    return id.flatMap { id in phones.first { $0.id == id } }
+  }
+
+  /// Returns the system of the phone that a push is for; nil if it is for none. Cards and their starts
+  /// with tokens of their own are on iPhones.
+  func platform(of entry: LedgerEntry) -> Platform? {
+    if let phone = phone(of: entry) { return phone.platform }
+    return entry.card != nil || entry.startToken != nil ? .ios : nil
+  }
+
   /// Returns the locale of the phone that a push is for; of a card's push, that of its phone.
   func locale(of entry: LedgerEntry) -> String? {
-    if let id = entry.phone { return phones.first { $0.id == id }?.locale }
+    if let phone = phone(of: entry) { return phone.locale }
+    if entry.phone != nil { return nil }
     let installation =
       if let id = entry.startToken {
         startTokens.first { $0.id == id }?.installationID

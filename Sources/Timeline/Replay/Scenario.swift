@@ -90,8 +90,8 @@ package struct ScenarioStep: Hashable, Sendable {
       case .card(let card): "a card of \(card.app) is registered"
       case .phone(let phone), .pushToStart(let phone): "a phone of \(phone.app) is registered"
       case .preference(let choice): "a preference about \(choice.optOut.topic)"
-      case .answers(let outcome, let until):
-        "APNs: \(outcome.reason)" + (until.map { " until \(CivilTime.iso($0))" } ?? "")
+      case .answers(let outcome, let until, let platform):
+        "\(platform.service): \(outcome.reason)" + (until.map { " until \(CivilTime.iso($0))" } ?? "")
       }
     }.joined(separator: ", ")
   }

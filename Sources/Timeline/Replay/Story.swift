@@ -32,7 +32,7 @@ package struct Story: Sendable {
 
     /// Whether it lights the screen or sounds; a passive alert only joins the list.
     package var interrupts: Bool {
-      isSent && texts.contains { $0.shown.isAlert && $0.shown.level != "passive" }
+      isSent && texts.contains { $0.shown.isAlert && !$0.shown.isPassive }
     }
   }
 
@@ -173,7 +173,7 @@ private struct StoryBook {
     for index in sorted.indices {
       for row in sorted[index].rows.indices {
         sorted[index].rows[row].texts.sort {
-          rank($0.languages.first) < rank($1.languages.first)
+          $0.order(by: rank) < $1.order(by: rank)
         }
       }
     }
@@ -200,6 +200,13 @@ private struct StoryBook {
       }
       moments[index].rows = kept
     }
+  }
+}
+
+extension Story.Text {
+  /// By language; what iPhones show comes first.
+  fileprivate func order(by rank: (String?) -> Int) -> (Int, Int) {
+    (rank(languages.first), shown.android == nil ? 0 : 1)
   }
 }
 

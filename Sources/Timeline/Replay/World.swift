@@ -2,7 +2,7 @@ import Base
 package import RideCore
 
 /// Everything outside of the rules: rides with their cards and channels, people with their phones,
-/// what APNs answers, and what `at-most` counts.
+/// what APNs and FCM answer, and what `at-most` counts.
 ///
 /// It moves in two ways: a change happens, or the settlement of a decision is applied.
 package struct World {
@@ -152,8 +152,8 @@ extension World {
         return []
       }
       return refreshCards(of: optOut, at: now, id)
-    case .answers(let outcome, let until):
-      answers.stated = Answers.Stated(outcome: outcome, until: until)
+    case .answers(let outcome, let until, let platform):
+      answers.stated[platform] = Answers.Stated(outcome: outcome, until: until)
     }
     return []
   }

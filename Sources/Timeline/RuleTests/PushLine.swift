@@ -5,6 +5,8 @@ import RideCore
 struct PushLine {
   let test: RuleTest
   let observation: RuleTestRun.Observation
+  /// Whether phones of the other system received another push.
+  var hasPlatform = false
 
   /// Such as `- { at: 10m, rule: driver-arrived, to: customer, push: { type: alert, … } }`.
   var text: String {
@@ -14,6 +16,9 @@ struct PushLine {
     case .emitted(let event): parts.append("emit: \(Self.scalar(event))")
     case .sent(let push):
       parts.append("to: \(Self.scalar(observation.app.rawValue))")
+      if hasPlatform, let platform = observation.platform {
+        parts.append("platform: \(platform.rawValue)")
+      }
       if let receiver = push.entry.receiver {
         parts.append("post: \(Self.scalar(receiver))")
       } else if let card = observation.card {

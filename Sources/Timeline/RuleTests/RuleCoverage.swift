@@ -127,7 +127,7 @@ package struct RuleCoverage: Sendable {
 
   /// Returns whether a card's push shows texts of the rule: only some have an alert.
   private static func showsTexts(_ push: PlannedPush, of rule: Rule) -> Bool {
-    if JSONValue(json: push.payload)?.value(at: ["aps", "alert"]) != nil { return true }
+    if ReadablePush(push).isAlert { return true }
     guard case .liveActivity(let life) = rule.what else { return true }
     return !PayloadTemplate.object(life.contentState).locales.isEmpty
   }

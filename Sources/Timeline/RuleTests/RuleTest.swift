@@ -67,6 +67,8 @@ package struct ExpectedPush: Hashable, Sendable {
   package var owner: OwnerID?
   /// Narrows it to phones with this locale.
   package var locale: String?
+  /// Narrows it to phones with this system.
+  package var platform: Platform?
   /// What it does to a card; nil if that is not compared.
   package var card: CardEvent?
   /// The event that the rule emits in the place of a push.
@@ -79,6 +81,13 @@ package struct ExpectedPush: Hashable, Sendable {
   package var collapse: String?
   /// A part of the payload.
   package var payload: JSONValue?
+  /// The title that the phone shows; nil if that is not compared.
+  package var title: String?
+  /// On Android the notification channel and who draws the alert; nil if that is not compared.
+  package var channel: String?
+  package var drawnBy: AndroidStyle.Drawing?
+  /// A part of what a card shows on Android.
+  package var look: JSONValue?
 
   package init(location: SourceLocation, at: Timestamp, rule: String) {
     self.location = location
@@ -112,6 +121,8 @@ package struct ExpectedSilence: Hashable, Sendable {
   package var app: App?
   /// Narrows it to a person.
   package var owner: OwnerID?
+  /// Narrows it to phones with this system.
+  package var platform: Platform?
   /// The code of the reason, or a part of its text; nil means any.
   package var reason: String?
 

@@ -3,7 +3,7 @@ import RideCore
 
 /// Compares what rules did with what a test expects.
 struct RuleTestComparison {
-  private typealias Observation = RuleTestRun.Observation
+  typealias Observation = RuleTestRun.Observation
 
   private let test: RuleTest
   private let rules: RuleSet
@@ -116,6 +116,7 @@ struct RuleTestComparison {
   private func matches(_ observation: Observation, _ expected: ExpectedPush) -> Bool {
     guard observation.rule == expected.rule, isOf(observation, expected.app, expected.owner),
       expected.locale == nil || observation.locale == expected.locale,
+      expected.platform == nil || observation.platform == expected.platform,
       expected.card == nil || observation.card == expected.card
     else { return false }
     return (expected.emits == nil) == (observation.push != nil)
@@ -144,7 +145,7 @@ struct RuleTestComparison {
     return groups
   }
 
-  private static func isOneFiring(_ left: Observation, _ right: Observation) -> Bool {
+  static func isOneFiring(_ left: Observation, _ right: Observation) -> Bool {
     left.rule == right.rule && left.app == right.app && left.card == right.card
       && left.event.key == right.event.key
       && left.at.epochSeconds == right.at.epochSeconds && (left.push == nil) == (right.push == nil)
@@ -219,6 +220,7 @@ struct RuleTestComparison {
     func fits(_ observation: Observation) -> Bool {
       // A false condition at a change of the ride concerns no app.
       observation.rule == expected.rule && test.isSameSecond(observation.at, expected.at)
+        && (expected.platform == nil || observation.platform == expected.platform)
         && (isOf(observation, expected.app, expected.owner) || observation.app.rawValue.isEmpty)
     }
     if let sent = sent.first(where: { fits($0) && $0.push != nil }) {

@@ -29,6 +29,8 @@ package struct RuleTestRun: Sendable {
     package var owner: OwnerID?
     /// The locale of the phone; nil if it has none.
     package var locale: String?
+    /// The system of the phone; nil if it concerns no phone.
+    package var platform: Platform?
     /// The event or slot that it is about.
     package var event: RideEvent
     package var card: CardEvent?
@@ -92,7 +94,8 @@ package struct RuleTestRun: Sendable {
         Observation(
           number: observations.count, at: step.now, rule: entry.rule, app: entry.app,
           owner: entry.owner,
-          locale: step.decision.view.locale(of: entry), event: entry.event, card: entry.cardEvent,
+          locale: step.decision.view.locale(of: entry),
+          platform: step.decision.view.platform(of: entry), event: entry.event, card: entry.cardEvent,
           outcome: outcome))
     }
     // These have no row in the ledger, only a count.
@@ -121,9 +124,18 @@ extension RuleTest {
   package func lines(for run: RuleTestRun) -> [String] {
     var lines: [String] = []
     var seen: Set<String> = []
-    for observation in run.observations
-    where observation.isAction && !observation.isRefresh && compares(observation.rule) {
-      let line = PushLine(test: self, observation: observation).text
+    let compared = run.observations.filter {
+      $0.isAction && !$0.isRefresh && compares($0.rule)
+    }
+    for observation in compared {
+      var push = PushLine(test: self, observation: observation)
+      // One line is for the phones of both systems, unless they received different pushes.
+      push.hasPlatform = compared.contains { other in
+        other.platform != observation.platform
+          && RuleTestComparison.isOneFiring(other, observation)
+          && PushLine(test: self, observation: other).text != push.text
+      }
+      let line = push.text
       // Two pushes of one line are one firing if they are about one event.
       if seen.insert("\(line) \(observation.event.id) \(observation.event.at)").inserted {
         lines.append(line)
