@@ -75,12 +75,14 @@ import Testing
     #expect(try await session.value("select count(*) from ridepulse.live_activities") == "0")
   }
 
-  @Test func `a card of another app, or of an iPhone, is not dismissed by its phone`() async throws {
+  @Test func `a card of another app, or of an iPhone, is not dismissed by its phone`() async throws
+  {
     try await session.script("select ridepulse.register_device('customer', 'c1', 'ab')")
     #expect(try await end("1.r.1", app: "driver") == "f")
     #expect(try await end("2.r.1") == "f")
-    #expect(try await session.refusal("select ridepulse.end_live_activity('customer', 'a', '')")
-      == "22023 ridepulse.end_live_activity needs owner_id, got ''")
+    #expect(
+      try await session.refusal("select ridepulse.end_live_activity('customer', 'a', '')")
+        == "22023 ridepulse.end_live_activity needs owner_id, got ''")
   }
 
   @Test func `a card of an iPhone is ended by its owner, and by no other person`() async throws {

@@ -180,6 +180,23 @@ struct AndroidRegistrationTests {
         == ["card_registered", "preference_changed"])
   }
 
+  @Test func `a participant with an Android phone who leaves a ride makes it due`() async throws {
+    try await register(fid)
+    try await session.script(
+      """
+      insert into ridepulse.rides (id) values ('r1');
+      insert into ridepulse.participants (ride_id, app, owner_id)
+      values ('r1', 'customer', 'c1'), ('r1', 'customer', 'c2'), ('r1', 'driver', 'c1');
+      delete from ridepulse.events
+      """)
+    let events = "select event from ridepulse.events"
+    try await session.script(
+      "delete from ridepulse.participants where app = 'driver' or owner_id = 'c2'")
+    #expect(try await session.rows(events) == [])
+    try await session.script("delete from ridepulse.participants")
+    #expect(try await session.rows(events) == ["card_ended"])
+  }
+
   @Test func `an erased person's registrations are in no table`() async throws {
     try await register(token)
     try await register(fid)

@@ -49,6 +49,17 @@ import TestSupport
     }
   }
 
+  @Test func `a memo loses the cards of the person's Android phones, and of no other phone`()
+    async throws
+  {
+    var memo = try Memo(storedText: try golden("memo-card"))
+    memo.cards[.phone(11)] = memo.cards[.activity(21)]
+    memo.cards[.phone(12)] = memo.cards[.activity(21)]
+    let after = try await scrubbed(memo.storedText, owner: "c", app: nil, phones: "{11}")
+    #expect(
+      after?.cards.keys.map(\.rawValue).sorted() == ["21", "channel 3", "phone 12"])
+  }
+
   @Test func `R78: pushes to other people stay, without the person in their texts`() async throws {
     var other = try Memo(storedText: try golden("memo-waiting"))
     other.waiting[0].entry.owner = "d"

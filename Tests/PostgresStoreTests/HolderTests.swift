@@ -185,11 +185,12 @@ import Testing
     #expect(try await production.claim(limit: 10, asleep: false).rides.count == 1)
   }
 
-  @Test func `a service with another FCM project claims nothing, until the database is pinned again`()
+  @Test func `a service with another FCM project claims nothing until the next pin`()
     async throws
   {
-    func store(_ project: String?, bundleID: String? = "com.example.app") throws -> PostgresRideStore
-    {
+    func store(
+      _ project: String?, bundleID: String? = "com.example.app"
+    ) throws -> PostgresRideStore {
       let apps = bundleID.map {
         [DatabasePin.AppIdentity(app: .customer, bundleID: $0, environment: .production)]
       }

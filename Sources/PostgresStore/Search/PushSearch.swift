@@ -136,7 +136,10 @@ package struct PushSearch: Sendable {
     let phones = try FoundPhone.all(found.results[0])
     let pushes = try await newest(
       reads, SearchStatements.pushesOfToken,
-      [PostgresArray.literal(suffix.stored), PostgresArray.literal(phones.map { "\($0.id)" }), Self.more])
+      [
+        PostgresArray.literal(suffix.stored), PostgresArray.literal(phones.map { "\($0.id)" }),
+        Self.more,
+      ])
     return SearchResult(
       now: found.now, phones: Page(phones),
       startTokens: try Page(FoundStartToken.all(found.results[1])),

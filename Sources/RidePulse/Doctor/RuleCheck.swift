@@ -125,7 +125,9 @@ enum RuleCheck {
       return .warning(name, "rules address \(app), and no phone is registered", register(app))
     }
     var live: [APNsEnvironment: Int64] = [:]
-    for count in counts where count.platform == .ios { live[count.environment ?? standard, default: 0] += count.live }
+    for count in counts where count.platform == .ios {
+      live[count.environment ?? standard, default: 0] += count.live
+    }
     var words = APNsEnvironment.allCases.compactMap { environment in
       live[environment].map { "\($0) \(environment.rawValue)" }
     }
