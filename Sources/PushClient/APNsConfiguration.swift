@@ -28,6 +28,9 @@ package struct APNsConfiguration: Sendable {
   /// Verification can't be turned off.
   package var caFile: String?
 
+  /// The same for FCM and for the servers that give access tokens.
+  package var fcmCAFile: String?
+
   /// The limit from `submit` to a push's report, resends included.
   package var requestTimeout: Duration = .seconds(10)
 
@@ -46,6 +49,12 @@ package struct APNsConfiguration: Sendable {
 
   /// A connection is given up if it receives nothing for this long after a ping.
   package var pingTimeout: Duration = .seconds(10)
+
+  /// A connection to FCM is pinged once after an answer has been awaited for this long.
+  package var fcmPingAfter: Duration = .seconds(3)
+
+  /// A connection to FCM without pushes is closed after this, before Google's servers do.
+  package var fcmIdleTimeout: Duration = .seconds(240)
 
   /// A spare connection without pushes is closed after this; the last one is kept.
   package var idleTimeout: Duration = .seconds(300)

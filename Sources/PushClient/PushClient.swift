@@ -27,7 +27,12 @@ package final class PushClient: PushTransport {
     events: @escaping @Sendable (TransportEvent) -> Void = { _ in }
   ) throws(TransportStartError) {
     guard let supervisor = Supervisor() else { throw TransportStartError() }
-    let store = CredentialStore(credentials)
+    let store = CredentialStore(credentials) { account in
+      AccessTokenMint(
+        account: account, trust: configuration.fcmCAFile,
+        connectTimeout: configuration.connectTimeout, now: now,
+        events: { events(TransportEvent(account, $0)) })
+    }
     let pools = PoolTable(
       configuration: configuration, credentials: store, supervisor: supervisor, now: now,
       events: events)
@@ -50,7 +55,10 @@ package final class PushClient: PushTransport {
       configuration: configuration, credentials: Credentials(key: key), now: now, events: events)
   }
 
-  deinit { supervisor.close(pools, at: .now(), then: {}) }
+  deinit {
+    credentials.close()
+    supervisor.close(pools, at: .now(), then: {})
+  }
 
   /// Accepts pushes and returns at once; each push ends in exactly one report.
   package func submit(
@@ -90,6 +98,7 @@ package final class PushClient: PushTransport {
   /// second call waits for the same end; the shorter of the two limits applies.
   package func close(within limit: Duration) async {
     let deadline = MonotonicTime.now() + max(.zero, limit)
+    credentials.close()
     await withCheckedContinuation { continuation in
       supervisor.close(pools, at: deadline) { continuation.resume() }
     }
@@ -102,6 +111,9 @@ package final class PushClient: PushTransport {
   /// Returns the statistics of the connections by environment and credential, except those used
   /// only for broadcasts.
   package func statistics() -> [PoolStatistics] { pools.statistics() }
+
+  /// Returns the access tokens of the service accounts.
+  package func accessTokens() -> [AccessTokenStatistics] { credentials.accessTokens() }
 
   /// How far APNs' clock is ahead of `now`; zero unless APNs has reported a difference that matters.
   package var clockLead: Duration { credentials.clockLead }
@@ -119,9 +131,15 @@ extension PushRequest {
   /// Returns why this push can't be sent at all, or nil if it can.
   var problem: String? {
     if payload.isEmpty { return "the payload is empty" }
+    let provider = network.provider
     if payload.count > address.payloadLimit {
-      return "the payload has \(payload.count) bytes; APNs takes \(address.payloadLimit)"
+      return
+        "the payload has \(payload.count) bytes; \(provider.name) takes \(address.payloadLimit)"
     }
+    if case .registration = address {
+      return provider == .fcm ? nil : "APNs has no registrations of FCM"
+    }
+    if provider == .fcm { return "FCM has neither device tokens nor channels" }
     let isPlain = headers.topic.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
     guard isPlain, (1...255).contains(headers.topic.utf8.count) else {
       return "the topic is empty, too long, or holds characters that no bundle ID has"

@@ -2,7 +2,7 @@ package import RideCore
 
 /// An event of a connection; the client passes it to its owner and logs nothing itself.
 ///
-/// No event contains a device token, a provider token or a payload.
+/// No event contains a device token, a registration, a token of the service or a payload.
 package struct TransportEvent: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     /// The connection is open.
@@ -17,7 +17,16 @@ package struct TransportEvent: Hashable, Sendable {
     /// APNs reported the provider token as expired; the connection is replaced.
     case providerTokenExpired
 
-    /// How far APNs' clock is ahead of the signing clock; new tokens are corrected for it.
+    /// FCM refused the access token; another one is fetched.
+    case accessTokenRefused
+
+    /// Google gave an access token, which is replaced before the end of this time.
+    case accessTokenFetched(lifetime: Duration)
+
+    /// Google gave no access token; it is asked again after `wait`.
+    case accessTokenFailed(AccessTokenProblem, wait: Duration)
+
+    /// How far the service's clock is ahead of the signing clock; new tokens are corrected for it.
     case clockSkew(Duration)
 
     /// Nothing arrived within the limit after a ping.
@@ -35,7 +44,8 @@ package struct TransportEvent: Hashable, Sendable {
   /// The name of the credential that the connection presents.
   package var credential: String
 
-  /// The connection's number among those of its network and credential, from 1.
+  /// The connection's number among those of its network and credential, from 1; 0 for events of
+  /// the exchange of access tokens.
   package var connection: Int
 
   package var kind: Kind
@@ -62,7 +72,31 @@ package struct PoolStatistics: Hashable, Sendable {
   package var tokenAge: Duration?
 }
 
-/// Statistics of connections to APNs.
+/// The access token of one service account.
+package struct AccessTokenStatistics: Hashable, Sendable {
+  /// The name of the credential.
+  package var credential: String
+
+  /// The age of the token that is in use; nil if there is none.
+  package var age: Duration?
+
+  /// How many exchanges gave no token, by a word for the reason.
+  package var failures: [String: Int]
+}
+
+extension TransportEvent {
+  init(_ account: ServiceAccount, _ event: AccessTokenMint.Event) {
+    let kind: Kind =
+      switch event {
+      case .fetched(let lifetime): .accessTokenFetched(lifetime: lifetime)
+      case .failed(let problem, let wait): .accessTokenFailed(problem, wait: wait)
+      case .clockSkew(let lead): .clockSkew(lead)
+      }
+    self.init(network: .android, credential: "\(account)", connection: 0, kind: kind)
+  }
+}
+
+/// Statistics of connections to APNs or FCM.
 package struct TransportStatistics: Hashable, Sendable {
   /// Connections that accept pushes.
   package var openConnections = 0

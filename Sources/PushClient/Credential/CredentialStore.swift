@@ -2,37 +2,83 @@ import Base
 import RideCore
 import Synchronization
 
-/// The credentials in use, with one `TokenMint` for each key.
+/// The credentials in use, with one `TokenMint` for each key and one `AccessTokenMint` for each
+/// service account.
 ///
 /// All connections with a key, those for channels included, present the same token.
 final class CredentialStore: Sendable {
   private struct State {
     var credentials: Credentials
     var mints: [SigningKey: TokenMint] = [:]
+    var accessMints: [ServiceAccount: AccessTokenMint] = [:]
+    var isClosed = false
   }
 
   private let clock = ServerClock()
+  private let makeMint: (@Sendable (ServiceAccount) -> AccessTokenMint)?
   private let state: Mutex<State>
 
-  init(_ credentials: Credentials) {
+  /// - Parameter makeMint: Starts fetching the access tokens of an account; nil if no push to FCM
+  ///   is sent with these credentials.
+  init(
+    _ credentials: Credentials,
+    makeMint: (@Sendable (ServiceAccount) -> AccessTokenMint)? = nil
+  ) {
+    self.makeMint = makeMint
     state = Mutex(State(credentials: credentials))
+    use(credentials)
   }
 
   var current: Credentials { state.withLock { $0.credentials } }
 
   /// Replaces the credentials; connections keep the mint that they have.
   func use(_ credentials: Credentials) {
-    state.withLock { state in
+    let dropped = state.withLock { state in
       state.credentials = credentials
       let used = Set(PushNetwork.allCases.flatMap { credentials.all(of: $0) })
       state.mints = state.mints.filter { used.contains(.key($0.key)) }
+      return replaceAccessMints(for: credentials.serviceAccounts, &state)
     }
+    for mint in dropped { mint.close() }
+  }
+
+  /// Starts fetching for new accounts, before their first push; returns the mints of the others.
+  private func replaceAccessMints(
+    for accounts: Set<ServiceAccount>, _ state: inout State
+  ) -> [AccessTokenMint] {
+    guard let makeMint, !state.isClosed else { return [] }
+    let dropped = state.accessMints.filter { !accounts.contains($0.key) }
+    for account in dropped.keys { state.accessMints[account] = nil }
+    for account in accounts where state.accessMints[account] == nil {
+      state.accessMints[account] = makeMint(account)
+    }
+    return Array(dropped.values)
+  }
+
+  /// Ends fetching; the tokens that are there stay valid for open connections.
+  func close() {
+    let mints = state.withLock { state in
+      state.isClosed = true
+      return Array(state.accessMints.values)
+    }
+    for mint in mints { mint.close() }
+  }
+
+  /// The access tokens of each service account, in the order of their names.
+  func accessTokens() -> [AccessTokenStatistics] {
+    state.withLock { $0.accessMints }.values
+      .map {
+        AccessTokenStatistics(credential: "\($0.account)", age: $0.age, failures: $0.failures)
+      }
+      .sorted { $0.credential < $1.credential }
   }
 
   /// Returns how a new connection with this credential identifies itself.
   func authentication(with credential: Credential) -> Authentication {
     switch credential {
     case .certificate(let certificate): return .certificate(certificate)
+    case .serviceAccount(let account):
+      return .accessToken(state.withLock { $0.accessMints[account] })
     case .key(let key):
       return state.withLock { state in
         if let known = state.mints[key] { return .token(known) }
@@ -47,13 +93,24 @@ final class CredentialStore: Sendable {
   var clockLead: Duration { clock.lead }
 }
 
-/// How a connection identifies itself to APNs.
+/// How a connection identifies itself.
 enum Authentication: Sendable {
   /// By provider tokens of this mint, one in each request.
   case token(TokenMint)
 
   /// In the TLS handshake.
   case certificate(ClientCertificate)
+
+  /// By access tokens that this mint fetches, one in each request; nil if none are fetched.
+  case accessToken(AccessTokenMint?)
+
+  /// The service to which it identifies.
+  var provider: Provider {
+    switch self {
+    case .token, .certificate: .apns
+    case .accessToken: .fcm
+    }
+  }
 
   var mint: TokenMint? {
     if case .token(let mint) = self { mint } else { nil }

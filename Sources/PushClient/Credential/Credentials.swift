@@ -1,34 +1,7 @@
 package import RideCore
 
-/// What the connections of one pool present to APNs: all pushes on them use this and nothing else.
-///
-/// APNs refuses a second key on one connection (`UnrelatedKeyIdInToken`).
-package enum Credential: Hashable, Sendable, CustomStringConvertible {
-  /// Provider tokens signed with this key.
-  case key(SigningKey)
-
-  /// A client certificate in the TLS handshake, and no provider token.
-  case certificate(ClientCertificate)
-
-  /// The IDs or the subject's name, without any secret.
-  package var description: String {
-    switch self {
-    case .key(let key): "\(key)"
-    case .certificate(let certificate): "\(certificate)"
-    }
-  }
-
-  /// A short name for logs and metrics: the key's ID, or the certificate's bundle ID or subject.
-  package var name: String {
-    switch self {
-    case .key(let key): key.keyID
-    case .certificate(let certificate):
-      "certificate \(certificate.bundleID ?? certificate.commonName)"
-    }
-  }
-}
-
-/// The credentials of a service: for each lane the key, the certificate or both.
+/// The credentials of a service: for each lane of APNs the key, the certificate or both, and for
+/// each of FCM the service account.
 package struct Credentials: Hashable, Sendable {
   /// An app in one environment of APNs, or at FCM.
   package struct Lane: Hashable, Sendable {
@@ -49,13 +22,21 @@ package struct Credentials: Hashable, Sendable {
     package var key: SigningKey?
     package var certificate: ClientCertificate?
 
-    package init(key: SigningKey? = nil, certificate: ClientCertificate? = nil) {
+    /// Gets the access tokens of a lane of FCM, which has nothing else.
+    package var serviceAccount: ServiceAccount?
+
+    package init(
+      key: SigningKey? = nil, certificate: ClientCertificate? = nil,
+      serviceAccount: ServiceAccount? = nil
+    ) {
       self.key = key
       self.certificate = certificate
+      self.serviceAccount = serviceAccount
     }
 
-    /// Returns what a push presents; nil if the lane has nothing that APNs accepts for its type.
+    /// Returns what a push presents; nil if the lane has nothing that is accepted for its type.
     package func credential(for type: PushType) -> Credential? {
+      if let serviceAccount { return .serviceAccount(serviceAccount) }
       if let certificate, !type.needsProviderToken { return .certificate(certificate) }
       return key.map { .key($0) }
     }
@@ -65,9 +46,12 @@ package struct Credentials: Hashable, Sendable {
       key.map { .key($0) } ?? certificate.map { .certificate($0) }
     }
 
-    /// The key and the certificate that are there.
+    /// The credentials that are there.
     package var all: [Credential] {
-      [key.map { .key($0) }, certificate.map { .certificate($0) }].compactMap { $0 }
+      [
+        key.map { .key($0) }, certificate.map { .certificate($0) },
+        serviceAccount.map { .serviceAccount($0) },
+      ].compactMap { $0 }
     }
   }
 
@@ -86,10 +70,14 @@ package struct Credentials: Hashable, Sendable {
     apps = [:]
   }
 
-  /// - Parameter bundleIDs: The bundle ID of each app.
-  package init(lanes: [Lane: Choice], bundleIDs: [App: String]) {
+  /// - Parameters:
+  ///   - bundleIDs: The bundle ID of each app.
+  ///   - serviceAccount: That of each app whose lane of FCM is not listed.
+  package init(
+    lanes: [Lane: Choice], bundleIDs: [App: String], serviceAccount: ServiceAccount? = nil
+  ) {
     self.lanes = lanes
-    others = Choice()
+    others = Choice(serviceAccount: serviceAccount)
     // Apps of one bundle ID are the same app to Apple; the first by name decides.
     apps = Dictionary(
       bundleIDs.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.value, $0.key) },
@@ -97,8 +85,12 @@ package struct Credentials: Hashable, Sendable {
   }
 
   /// Returns what an app's pushes to a network may present.
-  package subscript(lane: Lane) -> Choice {
-    lanes[lane] ?? (lane.network == .android ? Choice() : others)
+  package subscript(lane: Lane) -> Choice { lanes[lane] ?? others(of: lane.network) }
+
+  private func others(of network: PushNetwork) -> Choice {
+    network == .android
+      ? Choice(serviceAccount: others.serviceAccount)
+      : Choice(key: others.key, certificate: others.certificate)
   }
 
   /// Returns what calls about an app's channels present.
@@ -116,7 +108,12 @@ package struct Credentials: Hashable, Sendable {
   /// Every credential that a lane of a network may present.
   package func all(of network: PushNetwork) -> Set<Credential> {
     let listed = lanes.filter { $0.key.network == network }.flatMap(\.value.all)
-    return Set(listed + (network == .android ? [] : others.all))
+    return Set(listed + others(of: network).all)
+  }
+
+  /// Every service account that a lane may present.
+  package var serviceAccounts: Set<ServiceAccount> {
+    Set((lanes.values.map(\.serviceAccount) + [others.serviceAccount]).compactMap(\.self))
   }
 }
 

@@ -5,21 +5,7 @@ import RideCore
 ///
 /// A value without clock or network; the caller always passes `now`.
 struct ConnectionStateMachine<Push> {
-  struct Settings {
-    var maxStreams = 1000
-    var pingAfter: Duration = .seconds(30)
-    var pingTimeout: Duration = .seconds(10)
-    var maxAge: Duration = .seconds(24 * 3600)
-    var timeoutsInARow = 3
-
-    /// A timeout after a shorter wait than this does not count against the connection: its push
-    /// spent most of its time in a queue.
-    var fairWait: Duration = .seconds(3)
-
-    /// A connection whose ping is unanswered for this long is suspect: it gets no pushes, because
-    /// it may be dead.
-    var suspectAfter: Duration = .seconds(1)
-  }
+  typealias Settings = ConnectionSettings
 
   enum Phase: Hashable {
     /// One stream at a time until APNs has answered one with a valid token, as Apple requires.
@@ -37,7 +23,7 @@ struct ConnectionStateMachine<Push> {
   }
 
   private let settings: Settings
-  private(set) var phase = Phase.firstStream
+  private(set) var phase: Phase
   var streams = StreamTable<Push>()
   private(set) var peerLimit: Int
 
@@ -45,30 +31,35 @@ struct ConnectionStateMachine<Push> {
   private var goAway: (lastStream: Int32, reason: String?)?
 
   private let connectedAt: MonotonicTime
-  private var lastReceived: MonotonicTime
-  private var pingSentAt: MonotonicTime?
+  private var liveness: ConnectionLiveness
+
+  /// Since when its streams present the present token.
+  private var authorizedAt: MonotonicTime
+
+  /// True while there is no token to present.
+  private var lacksToken = false
   private var timeouts = 0
-  private var isProved = false
+  private var isProved: Bool
 
   init(settings: Settings, at now: MonotonicTime) {
     self.settings = settings
+    phase = settings.startsProved ? .open : .firstStream
+    isProved = settings.startsProved
     connectedAt = now
-    lastReceived = now
-    peerLimit = settings.maxStreams
+    liveness = ConnectionLiveness(settings: settings, at: now)
+    authorizedAt = now
+    peerLimit = min(settings.streamsBeforeSettings ?? .max, settings.maxStreams)
   }
 
   // MARK: What may be done
 
-  func isSuspect(at now: MonotonicTime) -> Bool {
-    guard let pingSentAt else { return false }
-    return now - pingSentAt >= settings.suspectAfter
-  }
+  func isSuspect(at now: MonotonicTime) -> Bool { liveness.isSuspect(at: now) }
 
   /// Returns how many more streams may be opened now.
   func capacity(at now: MonotonicTime) -> Int {
     switch phase {
     case .firstStream: max(0, min(1, limit) - streams.count)
-    case .open: isSuspect(at: now) ? 0 : max(0, limit - streams.count)
+    case .open: lacksToken || isSuspect(at: now) ? 0 : max(0, limit - streams.count)
     case .draining: 0
     }
   }
@@ -92,8 +83,13 @@ struct ConnectionStateMachine<Push> {
 
   /// Records that bytes arrived; any bytes prove that the connection is alive.
   mutating func received(at now: MonotonicTime) {
-    lastReceived = now
-    pingSentAt = nil
+    liveness.received(hasStreams: streams.count > 0, at: now)
+  }
+
+  /// Records that the following streams present another token, or that there is none for now.
+  mutating func authorized(by isThere: Bool, at now: MonotonicTime) {
+    lacksToken = !isThere
+    if isThere { authorizedAt = now }
   }
 
   /// Records `SETTINGS_MAX_CONCURRENT_STREAMS`, which may rise and fall.
@@ -109,9 +105,10 @@ struct ConnectionStateMachine<Push> {
     phase = .draining(why)
   }
 
-  /// Records an answer; returns true if it reports that the provider token has expired.
+  /// Records an answer; returns true if it refuses the token that was presented.
   mutating func answered(_ outcome: PushOutcome) -> Bool {
     timeouts = 0
+    liveness.answered()
     guard case .refused(let refusal) = outcome else {
       prove()
       return false
@@ -119,7 +116,7 @@ struct ConnectionStateMachine<Push> {
     // A 403 means that the token is not valid; a 5xx proves nothing about it.
     if refusal.status != 403, refusal.status < 500 { prove() }
     if let reason = refusal.reason, refusal.rule.connection == .replaced { drain(reason) }
-    return refusal.rule.providerToken == .renewed
+    return settings.provider.refusesToken(refusal)
   }
 
   private mutating func prove() {
@@ -139,17 +136,19 @@ struct ConnectionStateMachine<Push> {
 
   mutating func due(at now: MonotonicTime) -> Due {
     var due = Due()
-    if let pingSentAt {
-      if now - pingSentAt >= settings.pingTimeout {
-        due.lost = "no answer to a ping within \(settings.pingTimeout)"
-        return due
-      }
-    } else if now - lastReceived >= settings.pingAfter {
-      pingSentAt = now
-      due.sendsPing = true
+    if liveness.isLost(at: now) {
+      due.lost = "no answer to a ping within \(settings.pingTimeout)"
+      return due
     }
+    due.sendsPing = liveness.pings(waitsSince: waitsSince, at: now)
     if now - connectedAt >= settings.maxAge { drain("age") }
+    if liveness.isIdle(waitsSince: waitsSince, at: now) { drain("idle") }
     return due
+  }
+
+  /// When the first of the open streams was opened, as far as the order of their deadlines shows it.
+  private var waitsSince: MonotonicTime? {
+    streams.firstDue.flatMap { streams.openedAt(in: $0.slot) }
   }
 
   /// Removes and returns the next stream whose deadline has passed.
@@ -157,6 +156,7 @@ struct ConnectionStateMachine<Push> {
     guard let due = streams.firstDue, due.deadline <= now, let id = streams.id(in: due.slot),
       let ended = streams.remove(due.slot, id: id)
     else { return nil }
+    liveness.timedOut(at: now)
     if ended.queued.deadline - ended.openedAt >= settings.fairWait { timeouts += 1 }
     // Before the first answer one timeout is enough, because other pushes wait behind it.
     let limit = isProved ? settings.timeoutsInARow : 1
@@ -169,15 +169,14 @@ struct ConnectionStateMachine<Push> {
     var next = connectedAt + settings.maxAge
     if case .draining = phase { next = .never }
     if let first = streams.firstDue { next = min(next, first.deadline) }
-    guard let pingSentAt else { return min(next, lastReceived + settings.pingAfter) }
-    return min(next, pingSentAt + settings.pingTimeout)
+    return min(next, liveness.wakeAt(waitsSince: waitsSince))
   }
 
   // MARK: How streams end
 
   /// How the end of a stream affects its push.
   enum Ending {
-    /// The push is done; the text is the `apns-unique-id` of its answer.
+    /// The push is done; the text is the ID that the server gave it.
     case report(Push, PushOutcome, uniqueID: String? = nil)
 
     /// APNs provably did not process the push: it may be sent again, up to the resend limit.
@@ -202,14 +201,14 @@ struct ConnectionStateMachine<Push> {
   {
     guard let stream = streams.remove(slot, id: id) else { return nil }
     // A status that was received counts, however the stream ended afterwards.
-    if let outcome = stream.answer.outcome(at: wall) {
+    if let outcome = outcome(of: stream, at: wall) {
       let expired = answered(outcome)
-      let report = Ending.report(stream.queued.push, outcome, uniqueID: stream.answer.uniqueID)
+      let report = report(of: stream, outcome)
       guard case .refused(let refusal) = outcome else { return Closed(ending: report) }
-      let turnedAway = refusal.rule.push == .elsewhere
+      // A stream of the token before shows nothing of the present one.
+      let isOfToken = expired && stream.openedAt >= authorizedAt
       return Closed(
-        ending: turnedAway ? .again(stream.queued, .turnedAway(refusal)) : report,
-        tokenExpired: expired, refusal: refusal)
+        ending: again(stream, after: refusal) ?? report, tokenExpired: isOfToken, refusal: refusal)
     }
     if code == Self.refusedStream {
       if let goAway, id > goAway.lastStream {
@@ -220,6 +219,30 @@ struct ConnectionStateMachine<Push> {
     // With code 0 the server ended its answer without a status.
     let name = code == 0 ? "PROTOCOL_ERROR" : errorName
     return Closed(ending: .report(stream.queued.push, .unanswered(.reset(name))))
+  }
+
+  private func outcome(of stream: StreamTable<Push>.Stream, at wall: Timestamp) -> PushOutcome? {
+    stream.answer.outcome(
+      at: wall, from: settings.provider, after: liveness.lastReceived - stream.openedAt)
+  }
+
+  private func report(of stream: StreamTable<Push>.Stream, _ outcome: PushOutcome) -> Ending {
+    .report(
+      stream.queued.push, outcome, uniqueID: stream.answer.uniqueID(from: settings.provider))
+  }
+
+  /// Returns the ending of a push that may go by another connection, or with another token; nil if
+  /// its refusal is final.
+  private func again(_ stream: StreamTable<Push>.Stream, after refusal: Refusal) -> Ending? {
+    var queued = stream.queued
+    switch settings.provider {
+    case .apns: if refusal.rule.push != .elsewhere { return nil }
+    case .fcm:
+      // What is wrong with the account has the same answer, and no token helps.
+      if !settings.provider.refusesToken(refusal) || queued.hasChangedToken { return nil }
+      queued.hasChangedToken = true
+    }
+    return .again(queued, .turnedAway(refusal))
   }
 
   /// Handles a stream whose headers were never sent because the server accepts no more streams.
@@ -241,8 +264,8 @@ struct ConnectionStateMachine<Push> {
       guard let id = streams.id(in: slot), let stream = streams.remove(slot, id: id) else {
         return nil
       }
-      if let outcome = stream.answer.outcome(at: wall) {
-        return .report(stream.queued.push, outcome, uniqueID: stream.answer.uniqueID)
+      if let outcome = outcome(of: stream, at: wall) {
+        return report(of: stream, outcome)
       }
       if let goAway, id > goAway.lastStream {
         return .again(stream.queued, .goAway(reason: goAway.reason))

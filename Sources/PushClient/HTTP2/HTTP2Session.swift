@@ -21,6 +21,8 @@ final class HTTP2Session {
 
   /// Events that are not yet emitted.
   var events: [TransportEvent.Kind] = []
+
+  /// True if the token that is presented was refused.
   var hasTokenExpired = false
 
   /// APNs' time, taken from its answer to a refused provider token.

@@ -23,13 +23,19 @@ final class HeaderBlock {
   private let authority: UnsafeMutableBufferPointer<UInt8>
   private var authorization: UnsafeMutableBufferPointer<UInt8>?
 
+  /// The path of all pushes; nil if each has its own path and headers.
+  private let path: UnsafeMutableBufferPointer<UInt8>?
+
   /// The index of the first of the push's own headers, which are at most six.
   private let own: Int
   private var scratch: [UInt8] = []
 
-  /// - Parameter authorization: Nil if a client certificate identifies the sender.
-  init(authority: String, authorization: [UInt8]?) {
+  /// - Parameters:
+  ///   - authorization: Nil if a client certificate identifies the sender.
+  ///   - path: The path of all pushes if they differ only in their bodies, as FCM's do.
+  init(authority: String, authorization: [UInt8]?, path: String? = nil) {
     unsafe self.authority = Self.copy(Array(authority.utf8))
+    unsafe self.path = path.map { unsafe Self.copy(Array($0.utf8)) }
     unsafe self.authorization = authorization.map { unsafe Self.copy($0) }
     own = HeaderIndex.authorization + (authorization == nil ? 0 : 1)
     unsafe fields = .allocate(capacity: HeaderIndex.count)
@@ -37,9 +43,10 @@ final class HeaderBlock {
     name(HeaderIndex.method, ":method", constant: "POST")
     name(HeaderIndex.scheme, ":scheme", constant: "https")
     name(HeaderIndex.authority, ":authority")
-    name(HeaderIndex.path, ":path", isIndexed: false)
+    name(HeaderIndex.path, ":path", isIndexed: path != nil)
     name(HeaderIndex.contentType, "content-type", constant: "application/json")
     unsafe set(HeaderIndex.authority, self.authority)
+    if let path = unsafe self.path { unsafe set(HeaderIndex.path, path) }
     if let value = unsafe self.authorization {
       name(HeaderIndex.authorization, "authorization")
       unsafe set(HeaderIndex.authorization, value)
@@ -49,6 +56,7 @@ final class HeaderBlock {
   deinit {
     unsafe fields.deallocate()
     unsafe authority.deallocate()
+    unsafe path?.deallocate()
     unsafe authorization?.deallocate()
   }
 
@@ -91,6 +99,7 @@ final class HeaderBlock {
   func withFields<Result>(
     of request: PushRequest, _ body: (UnsafeMutablePointer<nghttp2_nv>, Int) -> Result
   ) -> Result {
+    if unsafe path != nil { return unsafe body(fields, own) }
     // The buffer is moved out and back, because each use of a property of a class is checked.
     var bytes: [UInt8] = []
     swap(&bytes, &scratch)

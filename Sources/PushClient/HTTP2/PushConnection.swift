@@ -10,8 +10,7 @@ final class PushConnection {
   private let wake: EventFD
   private let curl: CurlConnection
   private let session: HTTP2Session
-  /// Nil if a client certificate identifies the sender.
-  private var token: TokenInUse?
+  private var token: PresentedToken
   private let output = OutputBuffer()
   private let input: UnsafeMutableRawBufferPointer
   private var closeAt: MonotonicTime?
@@ -29,17 +28,16 @@ final class PushConnection {
       to: endpoint, timeout: configuration.connectTimeout, verifier: verifier)
     let now = MonotonicTime.now()
     do throws(SigningKeyError) {
-      token = try pool.authentication.mint.map { mint throws(SigningKeyError) in
-        TokenInUse(mint: mint, token: try mint.token(at: pool.now()), since: now)
-      }
+      token = try PresentedToken(pool.authentication, at: pool.now(), now)
     } catch {
       throw CurlError(text: error.description)
     }
     session = try HTTP2Session(
-      settings: .init(configuration),
+      settings: .init(configuration, pool.authentication.provider),
       headers: HeaderBlock(
-        authority: endpoint.authority, authorization: token?.token.authorization),
+        authority: endpoint.authority, authorization: token.authorization, path: pool.path),
       at: now, wall: pool.now())
+    if token.authorization == [] { session.machine.authorized(by: false, at: now) }
     unsafe input = .allocate(byteCount: 32_768, alignment: 16)
   }
 
@@ -93,15 +91,13 @@ final class PushConnection {
   }
 
   private func renewToken(at now: MonotonicTime) {
-    guard let inUse = token else { return }
-    switch inUse.mint.verdict(on: inUse.token, usedFor: now - inUse.since, at: session.wall) {
+    switch token.renew(at: session.wall, now) {
     case .keep: return
     case .recycle: session.machine.drain("its provider token is of another time")
-    case .adopt:
-      // If signing fails, the old token stays in use and the next turn tries again.
-      guard let next = try? inUse.mint.token(at: session.wall) else { return }
-      token = TokenInUse(mint: inUse.mint, token: next, since: now)
-      session.headers.setAuthorization(next.authorization)
+    case .wait: session.machine.authorized(by: false, at: now)
+    case .adopt(let authorization):
+      session.headers.setAuthorization(authorization)
+      session.machine.authorized(by: true, at: now)
     }
   }
 
@@ -161,14 +157,14 @@ final class PushConnection {
     session.events.removeAll()
     if let serverTime = session.serverTime {
       session.serverTime = nil
-      if let behind = token?.mint.learn(serverTime: serverTime, at: session.wall) {
+      if let behind = token.learn(serverTime: serverTime, at: session.wall) {
         pool.notify(id, .clockSkew(behind))
       }
     }
     if session.hasTokenExpired {
       session.hasTokenExpired = false
-      if let token { token.mint.expired(token.token, at: session.wall) }
-      pool.notify(id, .providerTokenExpired)
+      pool.notify(id, token.refused(at: session.wall))
+      pool.supervise()
     }
     reportDraining()
     if !session.returned.isEmpty {
@@ -204,20 +200,22 @@ final class PushConnection {
   }
 }
 
-/// The provider token that a connection presents, and since when.
-private struct TokenInUse {
-  let mint: TokenMint
-  let token: ProviderToken
-  let since: MonotonicTime
-}
-
-extension HTTP2Session.Machine.Settings {
-  init(_ configuration: APNsConfiguration) {
+extension ConnectionSettings {
+  init(_ configuration: APNsConfiguration, _ provider: Provider) {
+    self.provider = provider
     maxStreams = max(1, configuration.maxStreams)
-    pingAfter = configuration.pingAfter
     pingTimeout = configuration.pingTimeout
     maxAge = configuration.maxAge
     fairWait = min(fairWait, configuration.requestTimeout / 3)
     timeoutsInARow = max(1, configuration.timeoutsInARow)
+    switch provider {
+    case .apns: pingAfter = configuration.pingAfter
+    case .fcm:
+      pingAfter = configuration.fcmPingAfter
+      pingsIdle = false
+      idleTimeout = configuration.fcmIdleTimeout
+      startsProved = true
+      streamsBeforeSettings = 100
+    }
   }
 }

@@ -5,7 +5,7 @@ import RideCore
 
 /// The answer to one push, as far as it has been received.
 struct PushResponse {
-  /// The rest of a longer body is dropped; Apple's bodies are under 100 bytes.
+  /// The rest of a longer body is dropped; Apple's bodies are under 100 bytes, Google's under 1 KB.
   static let bodyLimit = 4096
 
   /// The final status; 0 until it is received.
@@ -57,17 +57,38 @@ struct PushResponse {
   }
 
   /// Returns the outcome that the answer reports, or nil if no final status was received.
-  func outcome(at now: Timestamp) -> PushOutcome? {
+  ///
+  /// - Parameter wait: How long the push has waited for the answer.
+  func outcome(
+    at now: Timestamp, from provider: Provider = .apns, after wait: Duration = .zero
+  ) -> PushOutcome? {
     guard status != 0 else { return nil }
     guard status != 200 else { return .accepted }
     var refusal = Refusal(status: status)
     refusal.retryAfter = retryAfter.flatMap { RetryAfter.duration(of: $0, at: now) }
     refusal.serverTime = date.flatMap(RetryAfter.date)
-    if let reason = ReasonBody(body) {
-      refusal.reason = reason.reason
-      refusal.timestamp = reason.timestamp
+    switch provider {
+    case .apns:
+      if let reason = ReasonBody(body) {
+        refusal.reason = reason.reason
+        refusal.timestamp = reason.timestamp
+      }
+    case .fcm:
+      let answer = FCMAnswer(status: status, body)
+      refusal.reason = answer.word
+      refusal.detail = answer.detail
+      // FCM states no time: a phone that registered after the push left is another matter.
+      if refusal.rule.token == .gone { refusal.timestamp = now - wait }
     }
     return .refused(refusal)
+  }
+
+  /// Returns the ID that the server gave the push; nil if there was none that a row can hold.
+  func uniqueID(from provider: Provider) -> String? {
+    switch provider {
+    case .apns: uniqueID
+    case .fcm: status == 200 ? FCMAnswer.messageID(body) : nil
+    }
   }
 }
 

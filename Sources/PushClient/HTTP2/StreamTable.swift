@@ -102,6 +102,11 @@ struct StreamTable<Push> {
   /// The HTTP/2 number of the stream in a slot; nil if it has ended.
   func id(in slot: Int) -> Int32? { links.indices.contains(slot) ? links[slot].id : nil }
 
+  /// When the stream in a slot was opened; nil if it has ended.
+  func openedAt(in slot: Int) -> MonotonicTime? {
+    streams.indices.contains(slot) ? streams[slot]?.openedAt : nil
+  }
+
   /// The stream in a slot; nil if it has ended.
   subscript(slot: Int) -> Stream? { streams.indices.contains(slot) ? streams[slot] : nil }
 

@@ -144,6 +144,9 @@ struct QueuedRequest<Push> {
 
   /// How many times a connection has returned it unprocessed.
   var resends: UInt8 = 0
+
+  /// True if it was sent again because its access token was refused.
+  var hasChangedToken = false
 }
 
 extension QueuedRequest where Push: PrioritizedPush {

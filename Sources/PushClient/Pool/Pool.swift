@@ -3,7 +3,7 @@ import RideCore
 import Synchronization
 import SystemSupport
 
-/// The connections to one APNs endpoint with one credential: a state machine behind a lock, and its
+/// The connections to one endpoint with one credential: a state machine behind a lock, and its
 /// threads.
 final class Pool: Sendable {
   typealias Machine = PoolStateMachine<QueuedPush>
@@ -53,6 +53,15 @@ final class Pool: Sendable {
     let backoff = ConnectBackoff(
       base: configuration.backoffBase, cap: configuration.backoffCap, seed: .random(in: 0 ... .max))
     state = Mutex(Guarded(machine: Machine(settings: .init(configuration), backoff: backoff)))
+    guard case .accessToken(let mint) = authentication else { return }
+    mint?.whenChanged { [weak self] in self?.tokenChanged() }
+    tokenChanged()
+  }
+
+  /// The path of all pushes; nil if each has its own.
+  var path: String? {
+    guard case .serviceAccount(let account) = name.credential else { return nil }
+    return "/v1/projects/\(account.project)/messages:send"
   }
 
   func notify(_ id: Int, _ kind: TransportEvent.Kind) {
@@ -132,11 +141,36 @@ final class Pool: Sendable {
   /// Whether APNs can be reached; nil if nothing has been tried.
   var reachability: Reachability? { state.withLock { $0.machine.reachability } }
 
+  // MARK: Access tokens
+
+  /// Wakes the connections that wait for another access token, and opens one if pushes do.
+  private func tokenChanged() {
+    let block = block
+    state.withLock { state in perform(state.machine.block(block, at: .now()), &state) }
+  }
+
+  /// What blocks the pool for want of an access token; nil if there is one, or none is needed.
+  private var block: Machine.Block? {
+    guard case .accessToken(let mint) = authentication, mint?.token() == nil else { return nil }
+    guard let problem = mint?.problem else {
+      return .init(cause: .noConnection("no access token: Google has not answered yet"))
+    }
+    if problem.isOfConfiguration {
+      let refusal = Refusal(status: problem.status ?? 400, reason: "TOKEN_ENDPOINT")
+      return .init(cause: .turnedAway(refusal))
+    }
+    return .init(cause: .noConnection("no access token: \(problem.text)"), isUnreachable: true)
+  }
+
   // MARK: Supervision
 
   /// Ends pushes that waited too long and opens connections that are due.
   func supervise() {
+    let block = block
     let rejected = state.withLock { state in
+      if state.machine.blocked != block {
+        perform(state.machine.block(block, at: .now()), &state)
+      }
       let (rejected, actions) = state.machine.supervise(at: .now())
       perform(actions, &state)
       return rejected
@@ -194,7 +228,8 @@ final class Pool: Sendable {
   // The thread is created under the lock, so that its handle is stored before it can end.
   private func open(_ id: Int, _ state: inout Guarded) {
     let verifier = TLSVerifier(
-      caFile: configuration.caFile, certificate: authentication.certificate)
+      caFile: authentication.provider == .fcm ? configuration.fcmCAFile : configuration.caFile,
+      certificate: authentication.certificate)
     guard let wake = EventFD(),
       let thread = WorkerThread({ self.serve(id, wake, verifier) })
     else {

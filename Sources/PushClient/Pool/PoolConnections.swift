@@ -123,6 +123,9 @@ struct PoolConnections {
     return wake
   }
 
+  /// The connections that accept pushes.
+  var ready: [Int] { all.filter { $0.phase == .ready }.map(\.id) }
+
   // MARK: Another one
 
   /// Returns whether another connection is worth opening.

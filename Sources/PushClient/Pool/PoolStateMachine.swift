@@ -26,6 +26,17 @@ struct PoolStateMachine<Push: PrioritizedPush> {
   private var queue = LaneQueue<Push>()
   private var connections: PoolConnections
 
+  /// Why nothing can be sent, although connections could be opened: there is no access token.
+  struct Block: Hashable {
+    /// How pushes end that can't wait for a token.
+    var cause: UnsentCause
+
+    /// Whether the server that gives tokens can't be reached.
+    var isUnreachable = false
+  }
+
+  private(set) var blocked: Block?
+
   private enum Service { case open, retired, closed }
 
   private var service = Service.open
@@ -164,7 +175,7 @@ struct PoolStateMachine<Push: PrioritizedPush> {
   }
 
   private mutating func expire(at now: MonotonicTime) -> [Rejected] {
-    let cause = connections.queueingCause
+    let cause = blocked?.cause ?? connections.queueingCause
     return queue.expire(at: now).map { queued in
       let left = queued.sendDeadline - now
       return (queued.push, left > .zero ? .outdated(left: left) : cause)
@@ -225,12 +236,25 @@ struct PoolStateMachine<Push: PrioritizedPush> {
   ///
   /// It does not wait for the back-off: the caller spaces its attempts.
   mutating func connect(at now: MonotonicTime) -> Actions {
-    guard service == .open, connections.lacksAny else { return Actions() }
+    guard service == .open, blocked == nil, connections.lacksAny else { return Actions() }
     return Actions(open: connections.open(at: now))
   }
 
-  /// Whether APNs can be reached; nil if nothing has been tried.
-  var reachability: Reachability? { connections.reachability }
+  /// Records whether something blocks the pool: then no connection is opened, and those that are
+  /// open wait.
+  mutating func block(_ block: Block?, at now: MonotonicTime) -> Actions {
+    blocked = block
+    var actions = dispatch(at: now)
+    // Those that lack a token report no free stream, so nothing else wakes them.
+    actions.wake = connections.ready
+    return actions
+  }
+
+  /// Whether the server can be reached; nil if nothing has been tried.
+  var reachability: Reachability? {
+    if blocked?.isUnreachable == true { return .unreachable }
+    return connections.reachability
+  }
 
   // MARK: What to do now
 
@@ -238,15 +262,17 @@ struct PoolStateMachine<Push: PrioritizedPush> {
   private mutating func dispatch(at now: MonotonicTime) -> Actions {
     var actions = Actions()
     guard service == .open, !queue.isEmpty else { return actions }
+    actions.superviseAt = queue.nextDeadline
+    if blocked != nil { return actions }
     var uncovered = queue.count
     actions.wake = connections.signal(for: &uncovered)
-    var blockedUntil: MonotonicTime?
     if connections.wantsAnother(for: uncovered) {
-      blockedUntil = connections.mayNotOpenBefore(at: now)
-      if blockedUntil == nil { actions.open = connections.open(at: now) }
+      if let opensAt = connections.mayNotOpenBefore(at: now) {
+        actions.superviseAt = min(opensAt, actions.superviseAt ?? .never)
+      } else {
+        actions.open = connections.open(at: now)
+      }
     }
-    actions.superviseAt = queue.nextDeadline
-    if let blockedUntil { actions.superviseAt = min(blockedUntil, actions.superviseAt ?? .never) }
     return actions
   }
 

@@ -84,7 +84,7 @@ final class PoolTable: Sendable {
     var rejected: [(push: Push, cause: UnsentCause)] = []
     for (route, pushes) in groups {
       guard let name = route.pool(credentials) else {
-        rejected += pushes.map { ($0, .noCredential(route.problem)) }
+        rejected += pushes.map { ($0, route.problem) }
         continue
       }
       if !state.isClosed, accept(pool(name, &state), pushes) { continue }
@@ -244,12 +244,20 @@ private struct Route: Hashable {
     }
   }
 
-  var problem: String {
+  /// Why no pool sends its pushes.
+  var problem: UnsentCause {
+    let variable = App(rawValue: lane).variableName
+    if network == .android {
+      return .noCredential(
+        "no service account for \(lane): set FCM_\(variable)_SERVICE_ACCOUNT_PATH or "
+          + "FCM_SERVICE_ACCOUNT_PATH")
+    }
     let reason =
       type.needsProviderToken
       ? "\(type.rawValue) pushes need a signing key, and \(lane) has none"
       : "\(lane) has neither a signing key nor a client certificate"
-    let name = "APNS_\(App(rawValue: lane).variableName)_PRIVATE_KEY_PATH"
-    return "\(reason) for \(network.rawValue): set \(name) or APNS_PRIVATE_KEY_PATH"
+    let name = "APNS_\(variable)_PRIVATE_KEY_PATH"
+    return .noCredential(
+      "\(reason) for \(network.rawValue): set \(name) or APNS_PRIVATE_KEY_PATH")
   }
 }

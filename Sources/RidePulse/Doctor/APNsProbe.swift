@@ -115,7 +115,7 @@ struct APNsProbe {
   private static func name(_ credential: Credential) -> String {
     switch credential {
     case .key: "key \(credential.name)"
-    case .certificate: credential.name
+    case .certificate, .serviceAccount: credential.name
     }
   }
 

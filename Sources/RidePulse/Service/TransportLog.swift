@@ -22,6 +22,16 @@ enum TransportLog {
         [
           "connection": connection
         ])
+    case .accessTokenRefused:
+      log(.warning, "FCM refused the access token", ["connection": connection])
+    case .accessTokenFetched(let lifetime):
+      log(
+        .debug, "Access token fetched",
+        ["credential": event.credential, "lifetime": "\(lifetime)"])
+    case .accessTokenFailed(let problem, let wait):
+      log(
+        problem.isOfConfiguration ? .error : .warning, "Access token not fetched, retrying",
+        ["credential": event.credential, "reason": problem.text, "next": "\(wait)"])
     case .clockSkew(let behind):
       log(
         .warning, "Database clock differs from APNs' clock; provider tokens corrected",

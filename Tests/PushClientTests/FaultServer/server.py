@@ -13,13 +13,16 @@ ANSWER serves all later requests. ANSWER is one of
   {"hole": true}                             reads nothing any more
   {"refuse": true} / {"reset": code}         RST_STREAM
   {"goaway": stream, "reason": text, "close": true}
+  {"goaways": [stream, ...], "code": n, ...}  these GOAWAY frames, then what else the ANSWER has
+  {"status": 200, "body": text, "cut": true}  half of the body, and the end of the connection
   {"close": true}                            ends the connection
-Any ANSWER may have "after": N, and waits until N connections were accepted.
+Any ANSWER may have "after": N, and waits until N connections were accepted, and "delay": seconds.
 It prints its port and one line of JSON for each thing that arrives, and ends with its standard
 input.
 """
-import json, os, socket, ssl, sys, threading
+import json, os, socket, ssl, sys, threading, time
 import h2.config, h2.connection, h2.errors, h2.events, h2.exceptions, h2.settings
+import hyperframe.frame
 
 LOCK = threading.Lock()
 ACCEPTED = threading.Condition()
@@ -78,6 +81,8 @@ class Connection:
             self.seen += 1
             if not self.gone:
                 self.answer(event.stream_id, answer)
+        elif isinstance(event, h2.events.PingReceived):
+            say(event="ping", connection=self.number)
         elif isinstance(event, h2.events.StreamReset):
             say(event="reset", connection=self.number, stream=event.stream_id,
                 code=int(event.error_code))
@@ -86,11 +91,24 @@ class Connection:
         if "after" in answer:
             with ACCEPTED:
                 ACCEPTED.wait_for(lambda: accepted >= answer["after"])
+        time.sleep(answer.get("delay", 0))
+        if "goaways" in answer:
+            self.flush()
+            for last in answer["goaways"]:
+                self.sock.sendall(hyperframe.frame.GoAwayFrame(
+                    0, last_stream_id=last, error_code=answer.get("code", 0),
+                    additional_data=answer.get("reason", "").encode()).serialize())
         if "goaway" in answer:
             text = json.dumps({"reason": answer["reason"]}).encode()
             self.h2.close_connection(0, text, answer["goaway"])
             self.flush()
             self.gone = answer.get("close", False)
+        elif answer.get("cut"):
+            self.h2.send_headers(stream, [(":status", str(answer["status"]))])
+            body = answer["body"].encode()
+            self.h2.send_data(stream, body[:len(body) // 2])
+            self.flush()
+            self.gone = True
         elif answer.get("close"):
             self.gone = True
         elif answer.get("hole"):
@@ -114,7 +132,11 @@ class Connection:
         trailers = answer.get("trailers")
         self.h2.send_headers(stream, headers, end_stream=not body and not trailers)
         while body:
-            piece, body = body[:4096], body[4096:]
+            # What exceeds the client's window is never sent: the client has reset the stream.
+            room = min(4096, self.h2.local_flow_control_window(stream))
+            if not room:
+                return
+            piece, body = body[:room], body[room:]
             self.h2.send_data(stream, piece, end_stream=not body and not trailers)
         if trailers:
             self.h2.send_headers(stream, [tuple(t) for t in trailers], end_stream=True)

@@ -85,6 +85,22 @@ import Testing
     #expect(bare == [":path", "apns-id", "apns-expiration", "apns-collapse-id"])
   }
 
+  @Test func `messages to FCM differ only in their bodies`() {
+    let block = HeaderBlock(
+      authority: "a", authorization: [], path: "/v1/projects/rides/messages:send")
+    block.setAuthorization(Array("Bearer token".utf8))
+    for number in 1...2 as ClosedRange<UInt64> {
+      let all = fields(block, .message(number))
+      #expect(
+        all.map { "\($0.name): \($0.value)" } == [
+          ":method: POST", ":scheme: https", ":authority: a",
+          ":path: /v1/projects/rides/messages:send", "content-type: application/json",
+          "authorization: Bearer token",
+        ])
+      #expect(all.allSatisfy { $0.isIndexed })
+    }
+  }
+
   @Test("A new provider token goes with the next push")
   func authorization() {
     let block = HeaderBlock(authority: "a", authorization: Array("bearer old".utf8))
