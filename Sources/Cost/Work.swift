@@ -15,6 +15,8 @@ enum Work: String, CaseIterable {
   case idle = "decide-nothing"
   /// Requests, HTTP/2 frames, answers and reports, without TLS and socket.
   case frames = "request-to-frames"
+  /// The same for messages to FCM.
+  case messages = "fcm-request-to-frames"
   case load = "load-rules"
 
   /// What a figure is divided by.
@@ -23,7 +25,7 @@ enum Work: String, CaseIterable {
     case .claimToSettle, .alert, .twoRules, .card: "an event"
     case .heartbeat: "a slot"
     case .idle: "a ride"
-    case .frames: "a push"
+    case .frames, .messages: "a push"
     case .load: "a load"
     }
   }
@@ -31,7 +33,7 @@ enum Work: String, CaseIterable {
   /// How many units one run has.
   var units: Int {
     switch self {
-    case .claimToSettle, .frames: 100
+    case .claimToSettle, .frames, .messages: 100
     default: 1
     }
   }
@@ -40,7 +42,7 @@ enum Work: String, CaseIterable {
   var runs: (few: Int, many: Int) {
     switch self {
     case .claimToSettle: (2, 7)
-    case .frames: (5, 25)
+    case .frames, .messages: (5, 25)
     case .load: (2, 7)
     default: (50, 300)
     }
@@ -72,6 +74,7 @@ enum Work: String, CaseIterable {
     case .card: (scene.decision(scene.cardUpdate()), 1)
     case .idle: (scene.decision(scene.nothingDue()), 0)
     case .frames: (try Self.frames(scene, units), units)
+    case .messages: (try Self.messages(units), units)
     case .load: ({ 0 }, 0)
     }
   }
@@ -122,6 +125,25 @@ enum Work: String, CaseIterable {
       let moment = scene.arrived(index)
       let decision = decide(moment.view, by: scene.configuration, now: moment.now)
       return Self.requests(of: decision, from: index)
+    }
+    return { try connection.send(requests).accepted }
+  }
+
+  /// Messages of one batch, each with its own body.
+  private static func messages(_ count: Int) throws -> () throws -> Int {
+    guard let registration = FCMRegistration("cX3abcdefghijklmnopqrs") else {
+      throw CostFailure(text: "there is no registration")
+    }
+    let connection = try FrameReplay(to: .android)
+    let requests = (1...count).map { index in
+      let id = PushID(of: "message", String(index))
+      return PushRequest(
+        ticket: UInt64(index), network: .android, address: .registration(registration),
+        headers: PushHeaders(
+          id: id, topic: "", pushType: .alert, priority: .immediate, expiration: .neverStore),
+        payload: Array(
+          #"{"message":{"android":{"priority":"HIGH","ttl":"287s"},"data":{"rp_id":"\#(id)"}}}"#
+            .utf8))
     }
     return { try connection.send(requests).accepted }
   }

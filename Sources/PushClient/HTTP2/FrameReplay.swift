@@ -9,6 +9,7 @@ package final class FrameReplay {
   private let session: HTTP2Session
   private let output = OutputBuffer()
   private let accepted = Counter()
+  private let provider: Provider
   private var nextStream: Int32 = 1
   private var order: UInt64 = 0
   private let start = MonotonicTime(nanoseconds: 1_000_000_000)
@@ -21,17 +22,31 @@ package final class FrameReplay {
     func add(_ more: Int) { count.withLock { $0 += more } }
   }
 
-  package init() throws {
-    let token = "bearer " + String(repeating: "x", count: 194)
+  /// - Parameter network: What the connection leads to.
+  package init(to network: PushNetwork = .production) throws {
+    provider = network.provider
     session = try HTTP2Session(
-      settings: .init(),
-      headers: HeaderBlock(authority: "api.push.apple.com", authorization: Array(token.utf8)),
-      at: start, wall: Timestamp(epochSeconds: 1_795_248_000))
+      settings: ConnectionSettings(APNsConfiguration(), provider),
+      headers: Self.headers(to: provider), at: start,
+      wall: Timestamp(epochSeconds: 1_795_248_000))
     // SETTINGS: at most 1,000 streams.
     try receive([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 3, 0xe8])
     // WINDOW_UPDATE: no push waits for another one's body to be read.
     try receive([0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7f, 0, 0, 0])
     _ = try flush()
+  }
+
+  private static func headers(to provider: Provider) -> HeaderBlock {
+    switch provider {
+    case .apns:
+      let token = "bearer " + String(repeating: "x", count: 194)
+      return HeaderBlock(authority: "api.push.apple.com", authorization: Array(token.utf8))
+    case .fcm:
+      let token = "Bearer ya29." + String(repeating: "x", count: 1000)
+      return HeaderBlock(
+        authority: "fcm.googleapis.com", authorization: Array(token.utf8),
+        path: "/v1/projects/rides/messages:send")
+    }
   }
 
   /// Opens a stream for each push, produces all frames, and delivers the answers.
@@ -53,7 +68,10 @@ package final class FrameReplay {
       nextStream += 2
     }
     let bytes = try flush()
-    try receive(Self.answers(from: first, to: nextStream))
+    switch provider {
+    case .apns: try receive(Self.answers(from: first, to: nextStream))
+    case .fcm: try receive(Self.namedAnswers(from: first, to: nextStream))
+    }
     session.reports.deliver()
     return (bytes, accepted.value - before)
   }
@@ -70,6 +88,23 @@ package final class FrameReplay {
       bytes += block
     }
     return bytes
+  }
+
+  /// HEADERS with `:status: 200`, and DATA with the message's name, for each stream.
+  private static func namedAnswers(from first: Int32, to end: Int32) -> [UInt8] {
+    let body = Array(#"{"name":"projects/rides/messages/0:1500415314455276%31bd1c9631bd1c96"}"#.utf8)
+    var bytes: [UInt8] = []
+    for stream in Swift.stride(from: first, to: end, by: 2) {
+      bytes += frame(type: 1, flags: 4, stream, [0x88]) + frame(type: 0, flags: 1, stream, body)
+    }
+    return bytes
+  }
+
+  private static func frame(
+    type: UInt8, flags: UInt8, _ stream: Int32, _ payload: [UInt8]
+  ) -> [UInt8] {
+    [0, 0, UInt8(payload.count), type, flags]
+      + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: stream >> $0) } + payload
   }
 
   private func receive(_ bytes: [UInt8]) throws {
