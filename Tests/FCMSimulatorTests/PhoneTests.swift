@@ -156,6 +156,12 @@ import Testing
   @Test func `each message has the whole state`() {
     var history = CardHistory()
     #expect(history.problem(of: card("start", 1, state: "[]"), to: "a") != nil)
+    #expect(history.problem(of: card("end", 1, state: "[]"), to: "a") != nil)
+    for (event, isRight) in [("start", false), ("update", false), ("end", true)] {
+      var data = card(event, 1)
+      data["rp_state"] = nil
+      #expect((history.problem(of: data, to: event) == nil) == isRight, "\(event)")
+    }
     #expect(history.problem(of: ["rp_kind": "card"], to: "a") != nil)
     #expect(history.problem(of: ["rp_kind": "alert"], to: "a") == nil)
   }
