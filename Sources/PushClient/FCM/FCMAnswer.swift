@@ -9,7 +9,8 @@ struct FCMAnswer {
   /// Google's word, or RidePulse's if Google's has two meanings.
   ///
   /// A word that does not belong to the status counts as unknown, and a body that can't be read as
-  /// none: the status decides, and no registration is given up. Nil if the status has no word either.
+  /// none: the status decides, and no registration is given up. Nil if the status has no word
+  /// either.
   let word: String?
 
   /// Google's sentence, up to 300 bytes; nil if the body has none.
@@ -51,7 +52,8 @@ struct FCMAnswer {
     switch status {
     case 401: "UNAUTHENTICATED"
     case 403: "PERMISSION_DENIED"
-    case 404: "PROJECT_NOT_FOUND"
+    // FCM has no 410, which says of a token of APNs that it is gone.
+    case 404, 410: "PROJECT_NOT_FOUND"
     case 429: "QUOTA_EXCEEDED"
     default: nil
     }

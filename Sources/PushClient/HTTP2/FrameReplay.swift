@@ -92,7 +92,8 @@ package final class FrameReplay {
 
   /// HEADERS with `:status: 200`, and DATA with the message's name, for each stream.
   private static func namedAnswers(from first: Int32, to end: Int32) -> [UInt8] {
-    let body = Array(#"{"name":"projects/rides/messages/0:1500415314455276%31bd1c9631bd1c96"}"#.utf8)
+    let name = "projects/rides/messages/0:1500415314455276%31bd1c9631bd1c96"
+    let body = Array(#"{"name":"\#(name)"}"#.utf8)
     var bytes: [UInt8] = []
     for stream in Swift.stride(from: first, to: end, by: 2) {
       bytes += frame(type: 1, flags: 4, stream, [0x88]) + frame(type: 0, flags: 1, stream, body)

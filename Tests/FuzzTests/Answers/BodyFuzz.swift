@@ -13,7 +13,7 @@ import Testing
   @Test func `No body hides a status`() {
     Fuzz.run("answers", cases: 8000) { chance throws(Fuzz.Fault) in
       let statuses = chance.list(upTo: 3) { Self.status(by: &$0) }
-      let body = Self.bytes(of: Self.bodies, &chance)
+      let body = Self.bytes(of: Self.bodies + [Self.message], &chance)
       let retryAfter = chance.percent(50) ? Self.bytes(of: Self.waits, &chance) : nil
       var answer = PushResponse()
       for status in statuses {
@@ -29,6 +29,7 @@ import Testing
         unsafe retryAfter.withUnsafeBufferPointer { unsafe answer.receive(retryAfter: $0) }
       }
       try Self.check(answer.outcome(at: Self.now), statuses, body)
+      try Self.checkMessage(answer.outcome(at: Self.now, from: .fcm), answer.status, body)
     }
   }
 
@@ -55,12 +56,34 @@ import Testing
     }
   }
 
+  /// FCM's answers: a registration is given up only for FCM's own word.
+  private static func checkMessage(
+    _ outcome: PushOutcome?, _ status: Int, _ body: [UInt8]
+  ) throws(Fuzz.Fault) {
+    guard case .refused(let refusal)? = outcome else {
+      return try require((outcome == .accepted) == (status == 200), "\(status) is no answer")
+    }
+    try require(refusal.status == status, "\(status) is \(refusal)")
+    try require(refusal.detail?.utf8.count ?? 0 <= 300, "a detail of \(refusal)")
+    if refusal.rule.token == .gone {
+      try require(status == 404 && refusal.reason == "UNREGISTERED", "gone by \(refusal)")
+    }
+    if body == message, status == 404 {
+      try require(refusal.reason == "UNREGISTERED", "lost: \(refusal)")
+    }
+  }
+
+  private static let message = Array(
+    (#"{"error":{"code":404,"message":"Requested entity was not found.","status":"NOT_FOUND","#
+      + #""details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","#
+      + #""errorCode":"UNREGISTERED"}]}}"#).utf8)
+
   private static func status(by chance: inout Chance) -> String {
     switch chance.number(0...4) {
     case 0: chance.pick("", "20", "2000", "abc", "+20", "-20", " 200", "2 0", "٢٠٠", "0x9", "099")
     case 1: String(decoding: chance.bytes(upTo: 4), as: UTF8.self)
     case 2: chance.pick("100", "103", "199")
-    default: chance.pick("200", "400", "403", "410", "413", "429", "500", "503", "999")
+    default: chance.pick("200", "400", "403", "404", "410", "413", "429", "500", "503", "999")
     }
   }
 

@@ -73,7 +73,7 @@ import Testing
       (body("RESOURCE_EXHAUSTED", quotaFailure("device:cX3"), fcmError("QUOTA_EXCEEDED")), true),
       (body("RESOURCE_EXHAUSTED", quotaFailure("Device"), fcmError("QUOTA_EXCEEDED")), true),
       (body("RESOURCE_EXHAUSTED", quotaFailure("device")), true),
-      (body("RESOURCE_EXHAUSTED", quotaFailure("project:rides"), fcmError("QUOTA_EXCEEDED")), false),
+      (body("RESOURCE_EXHAUSTED", quotaFailure("project:x"), fcmError("QUOTA_EXCEEDED")), false),
       (body("RESOURCE_EXHAUSTED", fcmError("QUOTA_EXCEEDED")), false),
       ("", false), ("<html>device</html>", false),
     ])
@@ -97,7 +97,7 @@ import Testing
       (404, #"{"error":{"details":"UNREGISTERED"}}"#, "PROJECT_NOT_FOUND"),
       (404, #"{"error":{"details":[{"errorCode":"UNREGISTERED"}]}}"#, "PROJECT_NOT_FOUND"),
       (404, #"{"error":{"details":[null,7,[],{"@type":7}]}}"#, "PROJECT_NOT_FOUND"),
-      (404, "[]", "PROJECT_NOT_FOUND"), (408, "", nil),
+      (404, "[]", "PROJECT_NOT_FOUND"), (408, "", nil), (410, "", "PROJECT_NOT_FOUND"),
     ] as [(Int, String, String?)])
   func statusOnly(status: Int, body: String, word: String?) {
     #expect(FCMAnswer(status: status, Array(body.utf8)).word == word)
@@ -129,8 +129,10 @@ import Testing
   @Test(
     "The ID of an accepted message",
     arguments: [
-      (#"{"name":"projects/rides/messages/0:1500415314455276%31bd1c96"}"#,
-        "0:1500415314455276%31bd1c96"),
+      (
+        #"{"name":"projects/rides/messages/0:1500415314455276%31bd1c96"}"#,
+        "0:1500415314455276%31bd1c96"
+      ),
       ("{\n  \"name\": \"projects/rides/messages/a-b_c\"\n}\n", "a-b_c"),
       (#"{"name":"projects/rides/messages/"}"#, nil), (#"{"name":"projects/rides"}"#, nil),
       (#"{"name":"projects/rides/messages/cut"#, nil), ("", nil),

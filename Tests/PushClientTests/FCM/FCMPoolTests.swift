@@ -36,10 +36,11 @@ import Testing
     #expect(machine.block(nil, at: Self.at(100)).open == 1)
   }
 
-  @Test(arguments: [
-    .noConnection("no access token: 503"),
-    .turnedAway(Refusal(status: 400, reason: "TOKEN_ENDPOINT")),
-  ] as [UnsentCause])
+  @Test(
+    arguments: [
+      .noConnection("no access token: 503"),
+      .turnedAway(Refusal(status: 400, reason: "TOKEN_ENDPOINT")),
+    ] as [UnsentCause])
   func `a push that can't wait for the token ends with the reason`(cause: UnsentCause) {
     var machine = Self.machine()
     _ = machine.block(Self.missing, at: Self.at(0))

@@ -88,7 +88,7 @@ import Testing
     _ = await servers.stop()
   }
 
-  @Test("GOAWAY, also announced by one that names no stream", arguments: ["[5]", "[2147483647, 5]"])
+  @Test("GOAWAY, also announced by one without a stream", arguments: ["[5]", "[2147483647, 5]"])
   func goAway(frames: String) async throws {
     let silent = #"{"silent": true}"#
     let servers = try await FCMServers(

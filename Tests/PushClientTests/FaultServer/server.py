@@ -5,7 +5,8 @@ usage: server.py CERTIFICATE KEY SCRIPT
 SCRIPT is JSON: {"alpn": true, "client_ca": path, "connections": [CONNECTION, ...]}; the last
 CONNECTION serves all later ones. With client_ca clients may present a certificate, whose name is
 printed. CONNECTION: {"streams": 1000, "then_streams": N, "answers": [ANSWER, ...]}; the last
-ANSWER serves all later requests. ANSWER is one of
+ANSWER serves all later requests. With "http1": true it is one request of HTTP/1.1, whose ANSWER has
+status, body and delay only. ANSWER is one of
   {"status": 200, "headers": [[name, value]], "interim": 103, "trailers": [[name, value]],
    "body": text, "size": bytes}
   {"raw": [[name, value]], "body": text}     headers exactly as given
@@ -142,6 +143,28 @@ class Connection:
             self.h2.send_headers(stream, [tuple(t) for t in trailers], end_stream=True)
 
 
+def serve_http1(number, sock, script):
+    data = b""
+    while b"\r\n\r\n" not in data:
+        piece = sock.recv(65536)
+        if not piece:
+            return
+        data += piece
+    head, body = data.split(b"\r\n\r\n", 1)
+    lines = head.decode().split("\r\n")
+    headers = {name.lower(): value for name, value in (l.split(": ", 1) for l in lines[1:])}
+    while len(body) < int(headers.get("content-length", 0)):
+        body += sock.recv(65536)
+    say(event="request", connection=number, stream=0, headers=headers, body=len(body),
+        text=lines[0])
+    answer = script["answers"][0]
+    time.sleep(answer.get("delay", 0))
+    body = answer.get("body", "").encode()
+    sock.sendall(b"HTTP/1.1 %d Told\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s" % (
+        answer["status"], len(body), body))
+    sock.close()
+
+
 def serve(number, raw, context, script):
     try:
         sock = context.wrap_socket(raw, server_side=True)
@@ -149,7 +172,10 @@ def serve(number, raw, context, script):
             subject = (sock.getpeercert() or {}).get("subject", ())
             names = [value for part in subject for name, value in part if name == "commonName"]
             say(event="peer", connection=number, text=",".join(names))
-        Connection(number, sock, script).serve()
+        if script.get("http1"):
+            serve_http1(number, sock, script)
+        else:
+            Connection(number, sock, script).serve()
     except h2.exceptions.ProtocolError as error:
         say(event="violation", connection=number, text=repr(error))
         raw.close()

@@ -28,7 +28,7 @@ struct FCMServers {
     requestTimeout: Duration = .seconds(10), change: (inout APNsConfiguration) -> Void = { _ in }
   ) async throws {
     fcm = try await FaultServer(#"{"connections": [\#(connections)]}"#)
-    let scripts = answers.map { #"{"answers": [\#($0)]}"# }.joined(separator: ", ")
+    let scripts = answers.map { #"{"http1": true, "answers": [\#($0)]}"# }.joined(separator: ", ")
     tokens = try await FaultServer(#"{"connections": [\#(scripts)]}"#)
     client = try TestClient(
       fcm: fcm.url, tokenURI: tokens.url + "/token", requestTimeout: requestTimeout,
