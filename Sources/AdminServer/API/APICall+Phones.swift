@@ -33,10 +33,10 @@ extension APICall {
     if query.isEmpty { return [:] }
     let known = query.map(\.name)
     if let stray = values.keys.filter({ !known.contains($0) }).min() {
+      let prefixed = known.first { !stray.isEmpty && $0.hasPrefix(stray) }
+      let advice = hint(for: stray, among: known, or: prefixed)
       throw APIError(
-        .unknownField,
-        "there is no parameter \(APIBody.clipped(stray)); \(hint(for: stray, among: known))",
-        field: stray)
+        .unknownField, "there is no parameter \(APIBody.clipped(stray)); \(advice)", field: stray)
     }
     var arguments: [String: JSONValue] = [:]
     for field in query {
