@@ -193,7 +193,8 @@ let package = Package(
         "RidePulse", "AdminServer", "Base", "RideCore", "Timeline", "PostgresStore", "PushClient",
         "LocalStack", "RuleFiles", "StoreTestSupport", "TestSupport",
       ],
-      exclude: ["App", "Contract", "Golden", "Legacy", "Page", "Slow"], swiftSettings: strict),
+      exclude: ["App", "Contract", "Golden", "Kotlin", "Legacy", "Page", "Slow"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -8,52 +8,7 @@ import TestSupport
 
 /// The generated types, compiled by `swiftc` alone, decode what the engine sends.
 @Suite("Generated Swift") struct CardDecodingTests {
-  /// `RIDEPULSE_PAYLOADS=100000` decodes as many.
-  private static let count =
-    ProcessInfo.processInfo.environment["RIDEPULSE_PAYLOADS"].flatMap { Int($0) } ?? 2000
-
-  /// Keys of every kind that Swift does not take as they are.
-  private static let odd = CardContract(
-    typeName: "Odd.OddAttributes",
-    attributes: ["self": CardField(.string), "sample": CardField(.int), "ride": CardField(.state)],
-    contentState: [
-      "driver_name": CardField(.string), "driverName": CardField(.string), "URL": CardField(.int),
-      "URLOfMap": CardField(.int), "1st": CardField(.bool), "": CardField(.bool),
-      "a.b\"\\\n": CardField(.double), "größe": CardField(.double), "default": CardField(.int),
-      "init": CardField(.int), "hashValue": CardField(.int), "type": CardField(.string),
-      "eta": CardField(.dateEpoch), "eta_date": CardField(.dateEpoch, isOptional: true),
-      "gate": CardField(.string, since: 2), "any": CardField(.unknown),
-      "maybe": CardField(.unknown, isOptional: true), "things": CardField(.list(nil)),
-      "bag": CardField(.object(nil)), "flags": CardField(.list(.list(.bool))),
-      "date": CardField(.object(["time": CardField(.dateEpoch)])),
-      "stops": CardField(.list(.object(["name": CardField(.string), "state": CardField(.state)]))),
-      "car": CardField(.object(["plate_no": CardField(.string)]), isOptional: true),
-      "let": CardField(.int), "var": CardField(.int), "inout": CardField(.int),
-      "stop": CardField(
-        .object(["stop": CardField(.object(["a": CardField(.int)])), "other": CardField(.int)])),
-      "a\nb": CardField(.object(["a": CardField(.int)])),
-      "日本": CardField(.object(["a": CardField(.int)])),
-    ])
-
-  /// Returns the contract with each field's type changed in turn, and what was changed.
-  private static func mutants(of contract: CardContract) -> [(name: String, CardContract)] {
-    let others: [FieldType] = [.string, .int, .bool, .list(nil)]
-    return contract.contentState.sorted { $0.key < $1.key }.flatMap { key, field in
-      others.filter { !$0.decodes(field.type) }.map { type in
-        var mutant = contract
-        mutant.contentState[key]?.type = type
-        return ("\(key) as \(type.word)", mutant)
-      }
-    } + [("a key that no rule sends", with("gate", CardField(.string), contract))]
-  }
-
-  private static func with(
-    _ key: String, _ field: CardField, _ contract: CardContract
-  ) -> CardContract {
-    var contract = contract
-    contract.contentState[key] = field
-    return contract
-  }
+  private static let count = CardFleet.countOfPayloads
 
   private func write(_ text: String, _ path: String) throws {
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
@@ -77,14 +32,14 @@ import TestSupport
     #expect(command.status == 0, "\(command.errors)")
     try swiftc(["-typecheck", "Ride.swift"], in: directory)
 
-    try write(source.file([Self.odd]), directory + "/Odd.swift")
+    try write(source.file([CardContract.odd]), directory + "/Odd.swift")
     // As Xcode compiles the files of a new app.
     try swiftc(
       [
         "-swift-version", "6", "-default-isolation", "MainActor", "-typecheck", "Ride.swift",
         "Odd.swift",
       ], in: directory)
-    let mutants = Self.mutants(of: contract)
+    let mutants = contract.mutants
     #expect(mutants.count > 12)
     var text = source.file(
       mutants.enumerated().map { index, mutant in

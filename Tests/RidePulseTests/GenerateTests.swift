@@ -56,6 +56,39 @@ import TestSupport
     #expect(try Golden.difference(of: result.output, from: golden) == nil)
   }
 
+  @Test func `the Kotlin types of the shipped rules`() throws {
+    let result = try Command.ridepulse(
+      ["generate", "kotlin", "--schedules", Project.path("schedules")])
+    #expect(result.status == 0 && result.errors == "")
+    let golden = Project.path("Tests/RidePulseTests/Golden/RideAttributes.kotlin.txt")
+    #expect(try Golden.difference(of: result.output, from: golden) == nil)
+  }
+
+  @Test func `Kotlin has a package and an access of its own, and the lock of Swift`() throws {
+    try with { folder in
+      #expect(try folder.run("generate", "swift").status == 0)
+      let lock = try folder.read("contract.lock")
+      let result = try folder.run(
+        "generate", "kotlin", "--package", "com.example.taxi", "--access", "internal")
+      #expect(result.status == 0 && result.errors == "")
+      #expect(result.output.contains("\npackage com.example.taxi\n"))
+      #expect(result.output.contains("\ninternal class RideAttributes {\n"))
+      #expect(try folder.read("contract.lock") == lock)
+    }
+  }
+
+  @Test func `an app's types are those of its cards`() throws {
+    try with { folder in
+      try folder.write(Self.second("Trip"), "b.yaml")
+      let result = try folder.run("generate", "kotlin", "--app", "driver")
+      #expect(result.status == 0 && result.output.contains("class Trip"), "\(result)")
+      #expect(!result.output.contains("RideAttributes"))
+      #expect(try !folder.read("contract.lock").contains("RideAttributes"))
+      let mixed = try folder.run("generate", "swift", "--app", "driver", "--rule", "card")
+      #expect(mixed.status == 64 && mixed.errors.contains("card is not one of the app driver"))
+    }
+  }
+
   @Test func `R127: words become an enum that decodes others, too, and a typed list structs`()
     throws
   {
@@ -190,6 +223,11 @@ import TestSupport
     (
       ["swift", "--rule", "arrived"], 64, "the rule arrived has no live-activity; these have: card"
     ),
+    (["swift", "--app", "custmer"], 64, "no card of the app custmer; did you mean customer?"),
+    (["swift", "--package", "a.b"], 64, "--package is for Kotlin"),
+    (["swift", "--access", "internal"], 64, "--access is for Kotlin"),
+    (["kotlin", "--package", "a.class"], 64, "a.class is not the name of a package"),
+    (["kotlin", "--access", "private"], 64, "private is not one of public, internal"),
     (["swift", "--output", "/nope/a.swift"], 1, "--output: /nope/a.swift can't be written"),
   ]
 

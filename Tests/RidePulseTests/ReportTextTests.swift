@@ -60,7 +60,7 @@ import TestSupport
       ("map_URL", "mapURL"), ("etaEpoch", "etaEpoch"), ("ETA_2", "eta2"), ("ÜBER_UNS", "überUns"),
     ])
   func `U12: names of words in capitals`(_ word: String, _ expected: String) {
-    var names = SwiftName()
+    var names = NameScope()
     #expect(names.property(word) == expected)
   }
 }

@@ -7,23 +7,32 @@ import SystemSupport
 /// `ridepulse generate`: writes the app's types for the data of cards.
 enum Generate: Command {
   static let form = CommandForm(
-    name: "generate", summary: "write the app's Swift types for cards, and contract.lock",
-    operands: [.choice("LANGUAGE", ["swift"])],
+    name: "generate", summary: "write the app's Swift or Kotlin types for cards, and contract.lock",
+    operands: [.choice("LANGUAGE", CommandForm.words(Language.self))],
     options: [
+      .init(name: "--app", value: "APP", help: "the types of this app's cards only"),
       .init(name: "--rule", value: "NAME", help: "the type of this rule's card only"),
+      .init(
+        name: "--package", value: "NAME",
+        help: "the package of the Kotlin file (\(KotlinSource.standardPackage))"),
+      .choice(
+        "--access", "ACCESS", CommandForm.words(KotlinSource.Access.self),
+        default: KotlinSource.Access.public.rawValue),
       .init(name: "--output", value: "FILE", help: "output file (standard output)"),
       .schedules,
     ],
     notes: [
-      "The types decode each card that the rules send; docs/app.md describes them. Their",
-      "fields are recorded in contract.lock in the rule directory: commit it, and check refuses",
-      "changes that apps in the field can't decode. Such a change is refused here too: exit status 2.",
+      "The types decode each card that the rules send; docs/app.md and docs/android.md describe",
+      "them. --package and --access are for Kotlin. Fields are recorded in contract.lock in the rule",
+      "directory: commit it, and check refuses changes that apps in the field can't decode. Such a",
+      "change is refused here too: exit status 2.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let arguments = context.arguments
     let directory = RuleDirectoryChoice.path(arguments.value("--schedules"), context.environment)
     let rules = try RuleDirectoryChoice.load(arguments.value("--schedules"), context.environment)
+    let language = try Language(arguments)
     let chosen = try chosen(rules, arguments)
     var lock =
       try refusing { () throws(RuleProblems) in try ContractLock.load(directory) }
@@ -34,7 +43,7 @@ enum Generate: Command {
     try refuse(rules.contracts.filter { names.contains($0.contract.typeName) }, lock)
     let contracts = rules.ruleSet.contracts.filter { names.contains($0.typeName) }
     lock.record(contracts)
-    let source = SwiftSource(rules.ruleSet).file(contracts)
+    let source = try language.source(contracts, of: rules.ruleSet, arguments)
     guard lock.text != old else {
       try write(source, arguments)
       return .done
@@ -65,16 +74,29 @@ enum Generate: Command {
   private static func chosen(
     _ rules: LoadedRules, _ arguments: Arguments
   ) throws -> [RuleContract] {
-    guard let name = arguments.value("--rule") else {
-      if rules.contracts.isEmpty {
-        throw CommandFailure("no rule has a live-activity, so there is no type to write")
-      }
-      return rules.contracts
+    if rules.contracts.isEmpty, arguments.value("--rule") == nil {
+      throw CommandFailure("no rule has a live-activity, so there is no type to write")
     }
-    let chosen = rules.contracts.filter { $0.rule == name }
-    if !chosen.isEmpty { return chosen }
+    let apps = Dictionary(
+      rules.ruleSet.rules.map { ($0.name, $0.apps.map(\.rawValue)) }, uniquingKeysWith: { $0 + $1 })
+    var chosen = rules.contracts
+    if let app = arguments.value("--app") {
+      chosen = chosen.filter { apps[$0.rule]?.contains(app) ?? false }
+      if chosen.isEmpty {
+        let known = Set(rules.contracts.flatMap { apps[$0.rule] ?? [] }).sorted()
+        throw arguments.error(
+          "no card of the app \(app)\(suggestion(for: app, among: known)); these have one: "
+            + known.joined(separator: ", "))
+      }
+    }
+    guard let name = arguments.value("--rule") else { return chosen }
+    let ofRule = chosen.filter { $0.rule == name }
+    if !ofRule.isEmpty { return ofRule }
+    if let app = arguments.value("--app"), rules.contracts.contains(where: { $0.rule == name }) {
+      throw arguments.error("the rule \(name) is not one of the app \(app)")
+    }
     if rules.ruleSet.rules.contains(where: { $0.name == name }) {
-      let others = rules.contracts.map(\.rule).joined(separator: ", ")
+      let others = chosen.map(\.rule).joined(separator: ", ")
       throw arguments.error(
         "the rule \(name) has no live-activity" + (others.isEmpty ? "" : "; these have: \(others)"))
     }

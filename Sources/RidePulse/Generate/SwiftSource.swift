@@ -73,18 +73,3 @@ struct SwiftSource {
       "    case .\($0)(let value): try container.encode(value)"
     } + ["    }", "  }", "}"]
 }
-
-extension CardContract {
-  /// The types of all fields at every level; a list or object of unknown content counts as unknown.
-  fileprivate var fieldTypes: Set<FieldType> {
-    func types(_ type: FieldType) -> [FieldType] {
-      switch type {
-      case .list(let element): types(element ?? .unknown)
-      case .object(let members): members?.values.flatMap { types($0.type) } ?? [.unknown]
-      default: [type]
-      }
-    }
-    let fields = Array(attributes.values) + Array(contentState.values)
-    return Set(fields.flatMap { types($0.type) })
-  }
-}

@@ -1,4 +1,3 @@
-import Base
 import RideCore
 
 /// One struct of the generated source: stored properties, dates, coding keys and sample values.
@@ -29,11 +28,11 @@ struct SwiftStruct {
     outer: String, state: String
   ) {
     (self.name, self.summary) = (name, summary)
-    var names = SwiftName(reserved: SwiftName.noProperty)
+    var names = NameScope(reserved: SwiftName.noProperty)
     let fields = fields.sorted { $0.key < $1.key }
     let propertyNames = fields.map { names.property($0.key) }
     // In a script without case, a type may be spelled as a property.
-    var types = SwiftName(
+    var types = NameScope(
       reserved: Self.reservedTypes.union([outer, name]).union(propertyNames))
     for ((key, field), property) in zip(fields, propertyNames) {
       let (type, sample) = swift(field.type, key, outer: outer, state: state, &types)
@@ -59,15 +58,15 @@ struct SwiftStruct {
 
   /// Returns a type and a sample value of it; the struct of an object becomes a nested type.
   private mutating func swift(
-    _ type: FieldType, _ key: String, outer: String, state: String, _ types: inout SwiftName
+    _ type: FieldType, _ key: String, outer: String, state: String, _ types: inout NameScope
   ) -> (type: String, sample: String) {
     switch type {
-    case .string: return ("String", SwiftName.literal(Self.words(key)))
+    case .string: return ("String", SwiftName.literal(SampleText.words(key)))
     case .state: return ("RideState", state)
     case .words(let words):
       let name = types.type(key)
       let source = SwiftWordEnum(
-        name: name, summary: "The words of `\(Self.words(key))`.", words: words)
+        name: name, summary: "The words of `\(SampleText.words(key))`.", words: words)
       nested.append(source.lines)
       return (name, "\(name).\(source.firstCase)")
     case .int: return ("Int", "7")
@@ -83,28 +82,11 @@ struct SwiftStruct {
     case .object(let members?):
       let name = types.type(key)
       let inner = SwiftStruct(
-        name: name, summary: "`\(Self.words(key))` of the card.", fields: members, outer: outer,
+        name: name, summary: "`\(SampleText.words(key))` of the card.", fields: members, outer: outer,
         state: state)
       nested.append(inner.lines)
       return (name, "\(name).sample")
     }
-  }
-
-  /// Returns a key as words, for sample texts: `Driver name` for `driverName`.
-  private static func words(_ key: String) -> String {
-    var text = ""
-    for character in key {
-      // A line break would end the comment that the words are in.
-      let isUnprintable = character.unicodeScalars.contains { $0.value < 0x20 || $0.isUnprintable }
-      if character == "_" || character == "-" || isUnprintable {
-        text += " "
-      } else if character.isUppercase, !text.isEmpty {
-        text += " " + character.lowercased()
-      } else {
-        text.append(character)
-      }
-    }
-    return text.prefix(1).uppercased() + text.dropFirst()
   }
 
   /// The source of the struct, not indented.

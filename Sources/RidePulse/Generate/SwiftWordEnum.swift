@@ -13,7 +13,7 @@ struct SwiftWordEnum {
 
   /// Returns each word with the name of its case.
   static func cases(_ words: [String]) -> [(word: String, name: String)] {
-    var names = SwiftName(reserved: ["unknown", "rawValue", "init", "self", "encode", "hash"])
+    var names = NameScope(reserved: ["unknown", "rawValue", "init", "self", "encode", "hash"])
     return words.map { ($0, SwiftName.code(names.property($0))) }
   }
 

@@ -6,6 +6,10 @@ import TestSupport
 
 /// Random rides with cards, decided by the shipped rules: the payloads that would be sent.
 struct CardFleet {
+  /// `RIDEPULSE_PAYLOADS=100000` decodes as many.
+  static let countOfPayloads =
+    ProcessInfo.processInfo.environment["RIDEPULSE_PAYLOADS"].flatMap { Int($0) } ?? 2000
+
   private var numbers: SeededGenerator
   private let rules: RuleSet
   private let configuration: EngineConfiguration

@@ -1,0 +1,156 @@
+import RideCore
+
+/// One class of the generated Kotlin: properties, dates, decoding and sample values.
+struct KotlinClass {
+  private struct Property {
+    var key: String
+    var name: String
+    var type: String
+    var sample: String
+    /// The function that reads it.
+    var reader: String
+    var field: CardField
+
+    var code: String { KotlinName.code(name) }
+  }
+
+  private let name: String
+  private let summary: String
+  /// `internal ` before a class of the file that is not public.
+  private let modifier: String
+  private var properties: [Property] = []
+  private var dates: [(name: String, of: Property)] = []
+  /// The lines of types within this one.
+  var nested: [[String]] = []
+
+  /// - Parameters:
+  ///   - outer: the name of the attributes-type.
+  ///   - state: a state in Kotlin, for samples.
+  init(
+    name: String, summary: String, modifier: String = "", fields: [String: CardField],
+    outer: String, state: String
+  ) {
+    (self.name, self.summary, self.modifier) = (name, summary, modifier)
+    var names = NameScope(reserved: KotlinName.noProperty)
+    let fields = fields.sorted { $0.key < $1.key }
+    let propertyNames = fields.map { names.property($0.key) }
+    // In a script without case, a type may be spelled as a property.
+    let uncased = propertyNames.filter { $0.first?.isLowercase == false }
+    var types = NameScope(
+      reserved: KotlinName.types.union([outer, name]).union(uncased), ignoresCase: true)
+    for ((key, field), name) in zip(fields, propertyNames) {
+      let (type, sample, reader) = kotlin(field.type, key, outer: outer, state: state, &types)
+      let isOptional = field.isOptionalInApp && field.type != .unknown
+      properties.append(
+        Property(
+          key: key, name: name, type: isOptional ? type + "?" : type, sample: sample,
+          reader: reader, field: field))
+    }
+    for property in properties where property.field.type == .dateEpoch {
+      let stem =
+        property.name.hasSuffix("Epoch") ? String(property.name.dropLast(5)) : property.name
+      dates.append((names.property(stem + "Date"), property))
+    }
+  }
+
+  /// Returns a type, a sample value of it, and what reads it; an object becomes a nested class.
+  private mutating func kotlin(
+    _ type: FieldType, _ key: String, outer: String, state: String, _ types: inout NameScope
+  ) -> (type: String, sample: String, reader: String) {
+    switch type {
+    case .string: return ("String", KotlinName.literal(SampleText.words(key)), "::cardString")
+    case .state: return ("RideState", state, "cardWord(RideState.Companion::of)")
+    case .words(let words):
+      let name = KotlinName.code(types.type(key))
+      let comment = KotlinName.comment(SampleText.words(key))
+      let source = KotlinWords(name: name, summary: "The words of `\(comment)`.", words: words)
+      nested.append(source.lines)
+      return (name, "\(name).\(source.firstCase)", "cardWord(\(name).Companion::of)")
+    case .int: return ("Long", "7", "::cardLong")
+    case .double: return ("Double", "4.5", "::cardDouble")
+    case .bool: return ("Boolean", "true", "::cardBoolean")
+    case .dateEpoch: return ("Long", "System.currentTimeMillis() / 1000 + 600", "::cardLong")
+    case .unknown: return ("Any?", "null", "::cardAny")
+    case .object(nil): return ("Map<String, Any?>", "emptyMap()", "::cardMap")
+    case .list(nil): return ("List<Any?>", "emptyList()", "cardList(::cardAny)")
+    case .list(let element?):
+      let (type, sample, reader) = kotlin(
+        element, key + "Element", outer: outer, state: state, &types)
+      return ("List<\(type)>", "listOf(\(sample))", "cardList(\(reader))")
+    case .object(let members?):
+      let name = KotlinName.code(types.type(key))
+      let comment = KotlinName.comment(SampleText.words(key))
+      let inner = KotlinClass(
+        name: name, summary: "`\(comment)` of the card.", fields: members, outer: outer,
+        state: state)
+      nested.append(inner.lines)
+      return (name, "\(name).sample", "cardObject(\(name).Companion::of)")
+    }
+  }
+
+  /// The source of the class, not indented.
+  var lines: [String] {
+    let parts = dates.map(Self.lines) + (properties.isEmpty ? [Self.equality(name)] : [])
+    let body = (parts + [companion] + nested).joined(separator: [""])
+    let fields = properties.enumerated().flatMap { index, property in
+      Self.lines(property, isLast: index == properties.count - 1)
+    }
+    let head =
+      properties.isEmpty
+      ? ["\(modifier)class \(name) {"]
+      : ["\(modifier)data class \(name)("] + fields.map { "  " + $0 } + [") {"]
+    return ["/** \(summary) */"] + head + body.map { $0.isEmpty ? "" : "  " + $0 } + ["}"]
+  }
+
+  private static func lines(_ property: Property, isLast: Bool) -> [String] {
+    var words: [String] = []
+    if property.field.type == .dateEpoch { words.append("Seconds since 1970.") }
+    if let since = property.field.since, since > 1 {
+      words.append("Since version \(since) of the contract: a card of an earlier one lacks it.")
+    }
+    let comment = words.isEmpty ? [] : ["/** " + words.joined(separator: " ") + " */"]
+    return comment + ["val \(property.code): \(property.type)\(isLast ? "" : ",")"]
+  }
+
+  private static func lines(_ date: (name: String, of: Property)) -> [String] {
+    let (name, source) = (KotlinName.code(date.name), date.of.code)
+    let isOptional = date.of.field.isOptionalInApp
+    let value = isOptional ? "\(source)?.let { Date(it * 1000) }" : "Date(\(source) * 1000)"
+    return [
+      "/** `\(date.of.name)` as a date. */",
+      "val \(name): Date\(isOptional ? "?" : "")", "  get() = \(value)",
+    ]
+  }
+
+  /// A data class has at least one property.
+  private static func equality(_ name: String) -> [String] {
+    [
+      "override fun equals(other: Any?): Boolean = other is \(name)", "",
+      "override fun hashCode(): Int = 0",
+    ]
+  }
+
+  private var companion: [String] {
+    let suppression = properties.isEmpty ? ["@Suppress(\"UNUSED_PARAMETER\")"] : []
+    let body =
+      ["/** Values for previews. */", "val sample: \(name)"]
+      + call("  get() = ") { $0.sample } + [
+        "",
+        "/** Throws a JSONException that names the first field which is missing or has another type. */",
+      ] + suppression + ["fun of(json: JSONObject, at: String = \"\"): \(name) ="]
+      + call("  ") { property in
+        let function = property.field.isOptionalInApp ? "cardOptional" : "cardField"
+        return "\(function)(json, \(KotlinName.literal(property.key)), at, \(property.reader))"
+      }
+    return ["companion object {"] + body.map { $0.isEmpty ? "" : "  " + $0 } + ["}"]
+  }
+
+  /// Returns a call of the constructor, with a value for each property.
+  private func call(_ start: String, _ value: (Property) -> String) -> [String] {
+    if properties.isEmpty { return ["\(start)\(name)()"] }
+    let arguments = properties.enumerated().map { index, property in
+      "    \(property.code) = \(value(property))\(index == properties.count - 1 ? "" : ",")"
+    }
+    return ["\(start)\(name)("] + arguments + ["  )"]
+  }
+}

@@ -1,0 +1,97 @@
+// Decodes cards as an app does. KotlinDecodingTests compiles it together with generated source:
+// `RideAttributes`, `OddAttributes` and `mutants`.
+//
+// usage: DecodeKt FILE-OF-PAYLOADS FILE-OF-ODD-STATE; prints a line for each result.
+
+package com.example.rides
+
+import java.io.File
+import org.json.JSONException
+import org.json.JSONObject
+
+fun <T> attempt(body: () -> T): String =
+  try {
+    body().toString()
+  } catch (problem: JSONException) {
+    "throws"
+  }
+
+/** What the generated types make of a value, and what org.json's own getter makes of it. */
+fun row(json: String, type: String, generated: () -> Any?, own: () -> Any?) {
+  println("| `$json` into `$type` | ${attempt(generated)} | ${attempt(own)} |")
+}
+
+fun value(json: String): JSONObject = JSONObject("{\"n\": $json}")
+
+fun showConversions() {
+  for (json in listOf("4.5", "20.0", "\"7\"", "true", "null")) {
+    val n = value(json)
+    row(json, "Long", { cardFieldLong(n) }, { n.getLong("n") })
+  }
+  for (json in listOf("2", "\"4.5\"")) {
+    val n = value(json)
+    row(json, "Double", { cardFieldDouble(n) }, { n.getDouble("n") })
+  }
+  for (json in listOf("7", "null")) {
+    val n = value(json)
+    row(json, "String", { cardFieldString(n) }, { n.getString("n") })
+  }
+  for (json in listOf("1", "\"true\"")) {
+    val n = value(json)
+    row(json, "Boolean", { cardFieldBoolean(n) }, { n.getBoolean("n") })
+  }
+  row("null", "Long?", { cardFieldMaybe(value("null")) }, { value("null").optLong("n") })
+  val none = JSONObject()
+  println("| a missing key, `Long` | ${attempt { cardFieldLong(none) }} | ${attempt { none.getLong("n") }} |")
+  println("| a missing key, `Long?` | ${attempt { cardFieldMaybe(none) }} | ${attempt { none.optLong("n") }} |")
+  val word = RideAttributes.RideState.of("elsewhere")
+  println("| an unknown word into `RideState` | `${if (word is RideAttributes.RideState.Unknown) "Unknown" else "$word"}` | – |")
+}
+
+// The types of `Conversions.kt`, which the test generates.
+fun cardFieldLong(json: JSONObject): Any? = WholeAttributes.of(json).n
+fun cardFieldDouble(json: JSONObject): Any? = FractionAttributes.of(json).n
+fun cardFieldString(json: JSONObject): Any? = TextAttributes.of(json).n
+fun cardFieldBoolean(json: JSONObject): Any? = FlagAttributes.of(json).n
+fun cardFieldMaybe(json: JSONObject): Any? = MaybeAttributes.of(json).n
+
+fun RideAttributes.ContentState.json(): JSONObject =
+  JSONObject().put("driverName", driverName).put("etaEpoch", etaEpoch ?: JSONObject.NULL)
+    .put("plate", plate).put("status", status.word).put("vehicle", vehicle)
+
+fun decodePayloads(lines: List<JSONObject>) {
+  var (starts, contents, failed) = listOf(0, 0, 0)
+  for (aps in lines) {
+    try {
+      aps.optJSONObject("attributes")?.let { RideAttributes.of(it); starts += 1 }
+      val state = aps.optJSONObject("content-state") ?: continue
+      contents += 1
+      println("state ${RideAttributes.ContentState.of(state).json()}")
+    } catch (problem: JSONException) {
+      failed += 1
+      println("failed: ${problem.message} in $aps")
+    }
+  }
+  println("decoded ${lines.size} starts $starts contents $contents failed $failed")
+  for ((name, decode) in mutants) {
+    val survives = lines.take(2000).mapNotNull { it.optJSONObject("content-state") }
+      .all { attempt { decode(it) } != "throws" }
+    println("mutant $name: ${if (survives) "survives" else "fails"}")
+  }
+}
+
+fun main(args: Array<String>) {
+  showConversions()
+  println("odd ${OddAttributes.ContentState.of(JSONObject(File(args[1]).readText()))}")
+  for (json in listOf("{\"n\": {\"x\": 1}}", "{\"list\": [{\"word\": \"a\"}, {\"word\": 7}]}", "{}")) {
+    try {
+      PlaceAttributes.of(JSONObject(json))
+    } catch (problem: JSONException) {
+      println("problem ${problem.message}")
+    }
+  }
+  val eta = RideAttributes.ContentState.sample.etaDate?.time ?: 0
+  println("sample date: ${(eta - System.currentTimeMillis()) / 60000.0 in 9.5..10.5}")
+  println("samples ${OddAttributes.sample} ${OddAttributes.ContentState.sample.driverName}")
+  decodePayloads(File(args[0]).readLines().map { JSONObject(it).getJSONObject("aps") })
+}
