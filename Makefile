@@ -34,6 +34,10 @@ browser-test: ## the page in Debian's chromium; RECORD=1 retakes the screenshots
 	@scripts/packages build test browser
 	RECORD_GOLDEN=$(RECORD) scripts/test-gate BrowserTests $(FLAGS)
 
+kotlin-test: ## the generated Kotlin and the kit of clients/kotlin, by Debian's kotlinc; PAYLOADS=100000 decodes as many
+	@scripts/packages build test kotlin
+	RIDEPULSE_PAYLOADS=$(PAYLOADS) scripts/test-gate Kotlin $(FLAGS)
+
 fuzz: ## a million random cases of every input; CASES=, SEED= and FILTER=Name choose others
 	@scripts/packages build test
 	RIDEPULSE_FUZZ_CASES=$(CASES) RIDEPULSE_FUZZ_SEED=$(SEED) swift test $(FLAGS) -c release \

@@ -136,7 +136,7 @@ struct KotlinClass {
       ["/** Values for previews. */", "val sample: \(name)"]
       + call("  get() = ") { $0.sample } + [
         "",
-        "/** Throws a JSONException that names the first field which is missing or has another type. */",
+        "/** Throws a JSONException that names the first field that is missing or of another type. */",
       ] + suppression + ["fun of(json: JSONObject, at: String = \"\"): \(name) ="]
       + call("  ") { property in
         let function = property.field.isOptionalInApp ? "cardOptional" : "cardField"

@@ -1,7 +1,7 @@
 import RideCore
 
-/// The functions of a generated Kotlin file that read values of exactly one type: org.json itself would
-/// convert `"7"` to 7 and 4.5 to 4.
+/// The functions of a generated Kotlin file that read values of exactly one type: org.json itself
+/// converts `"7"` to 7 and 4.5 to 4.
 enum KotlinReader: CaseIterable {
   case required, optional, string, word, boolean, long, double, list, object, map, any, wrong
 

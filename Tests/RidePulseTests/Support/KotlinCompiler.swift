@@ -4,7 +4,8 @@ import TestSupport
 
 /// Debian's kotlinc with Android's org.json: it compiles Kotlin for the JVM, without Android.
 enum KotlinCompiler {
-  private static let libraries = ["json-android", "kotlin-stdlib"].map { "/usr/share/java/\($0).jar" }
+  private static let libraries = ["json-android", "kotlin-stdlib"]
+    .map { "/usr/share/java/\($0).jar" }
 
   static let isInstalled =
     ["kotlinc", "javac", "java"].allSatisfy(isProgram)
@@ -36,11 +37,22 @@ enum KotlinCompiler {
   }
 
   /// Runs a class of compiled Kotlin, such as `com.example.rides.DecodeKt`, to its end.
+  ///
+  /// - Parameter settings: system properties, such as `sdk=35`.
   static func run(
-    _ type: String, _ arguments: [String], classes: [String], input: String = ""
+    _ type: String, _ arguments: [String], classes: [String], settings: [String] = [],
+    input: String = ""
   ) throws -> Tool {
+    try Tool.run(
+      "/usr/bin/env", command(type, arguments, classes: classes, settings: settings),
+      input: Data(input.utf8))
+  }
+
+  /// The words after `env` that run a class.
+  static func command(
+    _ type: String, _ arguments: [String], classes: [String], settings: [String] = []
+  ) -> [String] {
     let path = (classes + libraries).joined(separator: ":")
-    return try Tool.run(
-      "/usr/bin/env", ["java", "-cp", path, type] + arguments, input: Data(input.utf8))
+    return ["java", "-cp", path] + settings.map { "-D" + $0 } + [type] + arguments
   }
 }

@@ -1,0 +1,3 @@
+package com.google.android.gms.tasks;
+
+public interface OnSuccessListener<T> { void onSuccess(T value); }

@@ -1,0 +1,157 @@
+import Base
+import Foundation
+import TestSupport
+import Testing
+
+/// What the kit of `clients/kotlin` shows and reports, compiled by `kotlinc` and run on a JVM.
+@Suite("Kotlin kit", .enabled(if: KotlinCompiler.isInstalled, KotlinCompiler.missing))
+struct KotlinKitTests {
+  private static func card(
+    _ id: Int, _ event: String, at time: Int, _ more: String = "", card: String = "7.r1"
+  ) -> String {
+    """
+    message {"data":{"rp_kind":"card","rp_id":"\(id)","rp_card":"\(card)","rp_event":"\(event)",\
+    "rp_ts":"\(time)","rp_ride":"r1","rp_look":"{\\"title\\":\\"t\(time)\\"}"\(more)}}
+    """
+  }
+
+  private static func alert(_ id: String, _ more: String) -> String {
+    #"message {"data":{"rp_kind":"alert","rp_id":"\#(id)","rp_ts":"9","rp_tag":"a"\#(more)}}"#
+  }
+
+  /// What happens, and the beginning of what is shown or called; nil if nothing is. In this order, on
+  /// one phone.
+  private static let steps: [(name: String, line: String, expected: String?)] = [
+    ("nobody is signed in", card(1, "start", at: 1), nil),
+    ("sign-in", "sign-in c1 t:Ab", "POST /v1/devices alerts=true, app=customer, app_version=1.2.3"),
+    ("start", card(1, "start", at: 10), "notify 7.r1 2 "),
+    ("repeated", card(1, "start", at: 10), nil),
+    ("older", card(2, "update", at: 9), nil),
+    ("the same time", card(3, "update", at: 10), nil),
+    ("an older end", card(4, "end", at: 5), nil),
+    ("update", card(5, "update", at: 11), "notify 7.r1 2 "),
+    ("the process is new", "restart", nil),
+    ("repeated to a new process", card(5, "update", at: 12), nil),
+    ("end at once", card(6, "end", at: 13, #","rp_gone_at":"13""#), "cancel 7.r1 2"),
+    ("update after the end", card(7, "update", at: 14), nil),
+    ("start after the end", card(8, "start", at: 15), "notify 7.r1 2 "),
+    ("time ran out", "swipe 7.r1 100", nil),
+    ("update after that", card(9, "update", at: 16), "notify 7.r1 2 "),
+    ("swipe", "swipe 7.r1", "DELETE /v1/live-activities/customer/7.r1"),
+    ("swipe again", "swipe 7.r1", "broadcast finished"),
+    ("start after a swipe", card(10, "start", at: 20), nil),
+    ("update without a start", card(11, "update", at: 1, card: "7.r2"), "notify 7.r2 2 "),
+    ("end with content", card(12, "end", at: 2, card: "7.r2"), "notify 7.r2 2 {autoCancel=true"),
+    ("swipe of an ended card", "swipe 7.r2", "broadcast finished"),
+    ("start after that", card(13, "start", at: 3, card: "7.r2"), "notify 7.r2 2 "),
+    ("end of an unknown card", card(14, "end", at: 2, card: "7.r3"), nil),
+    ("its late start", card(15, "start", at: 1, card: "7.r3"), nil),
+    ("alert", alert("a1", #","rp_title":"T","rp_channel":"ride_now""#), "notify a 1 "),
+    ("repeated alert", alert("a1", #","rp_title":"T""#), nil),
+    ("expired alert", alert("a2", #","rp_until":"100""#), nil),
+    (
+      "alert by resource",
+      alert("a3", #","rp_title_key":"DRIVER_HERE","rp_title_args":"[\"Mia\"]""#),
+      "notify a 1 {autoCancel=true, channel=ride_news, contentTitle=Mia is here"
+    ),
+    (
+      "unknown resource and channel", alert("a4", #","rp_title_key":"X","rp_channel":"y""#),
+      "notify a 1 {autoCancel=true, channel=ride_news, smallIcon"
+    ),
+    (
+      "drawn by Android while the app is open",
+      """
+      message {"android":{"notification":{"title":"T","channel_id":"ride_now","tag":"b"}},\
+      "data":{"rp_kind":"alert","rp_id":"a5","rp_ts":"9"}}
+      """,
+      "notify b 1 {autoCancel=true, channel=ride_now, contentTitle=T"
+    ),
+    (
+      "background",
+      #"message {"data":{"rp_kind":"background","rp_id":"b1","rp_ts":"9","rp_ride":"r1"}}"#,
+      "refresh r1"
+    ),
+    ("lost messages", "lost", "refresh null"),
+    ("another sender", #"message {"data":{"from":"x","rp_id":"1"}}"#, nil),
+    ("no time", #"message {"data":{"rp_kind":"alert","rp_id":"a6"}}"#, nil),
+    (
+      "no look",
+      """
+      message {"data":{"rp_kind":"card","rp_id":"c1","rp_card":"7.r4","rp_event":"start",\
+      "rp_ts":"1","rp_look":"{["}}
+      """,
+      "notify 7.r4 2 {autoCancel=false, channel=ride_live, contentTitle=Rides"
+    ),
+    ("new token", "token e:Cd", "POST /v1/devices alerts=true"),
+    ("sign-out", "sign-out", "cancel all"),
+    ("after the sign-out", card(16, "start", at: 99, card: "7.r5"), nil),
+    ("a token without a session", "token f:Ef", nil),
+    ("another person", "sign-in c2 f:Ef", "POST /v1/devices"),
+    ("the person's card, with the name of one swiped", card(1, "start", at: 1), "notify 7.r1 2 "),
+  ]
+
+  @Test func `Each message is shown once, in order, and only to who is signed in`() throws {
+    try ScratchFolder.with { directory in
+      let classes = try KotlinPhone.compile(in: directory)
+      let printed = try KotlinPhone.run(Self.steps.map(\.line), classes, in: directory)
+      try #require(printed.count == Self.steps.count)
+      for (step, lines) in zip(Self.steps, printed) {
+        let isRight = step.expected.map { lines.first?.hasPrefix($0) ?? false } ?? lines.isEmpty
+        #expect(isRight, "\(step.name): \(lines)")
+      }
+      #expect(printed.joined().contains("DELETE /v1/devices/customer/e%3ACd"))
+      #expect(printed.joined().contains("POST /v1/seen apns_id=a1"))
+      #expect(printed.joined().contains("POST /v1/contact app=customer, owner_id=c1"))
+      try checkLooks(classes, in: directory)
+      try checkShuffled(classes, in: directory)
+    }
+  }
+
+  /// The parts of a card, on the present Android and on one before Live Updates.
+  private func checkLooks(_ classes: [String], in directory: String) throws {
+    let look =
+      ##"{\"color\":\"#00ff00\",\"countdown\":1795421100,\"fraction\":0.5,\"step\":1,\"steps\":3}"##
+    let line = Self.card(1, "start", at: 1).replacing(
+      #"{\"title\":\"t1\"}""#, with: look + #"","rp_alert":"1","rp_title":"Here""#)
+    for (sdk, bar) in [(36, "style=bar 150 -100 -100 -100 o100 o200"), (35, "progress=150/300")] {
+      let printed = try KotlinPhone.run(
+        ["sign-in c1 t", line], classes, in: directory, sdk: sdk, isMuted: sdk == 35)
+      let shown = printed.last?.first ?? ""
+      for part in [
+        bar, "color=65280", "when=1795421100000", "chronometerCountDown=true", "silent=false",
+        "contentTitle=Here", "requestPromotedOngoing=true",
+      ] { #expect(shown.contains(part), "\(sdk): \(part) in \(shown)") }
+      #expect(printed.first?.first?.hasPrefix("POST /v1/devices alerts=\(sdk == 36)") == true)
+    }
+  }
+
+  /// Messages in any order, some twice: the last state is the newest one's, or nothing after an end.
+  private func checkShuffled(_ classes: [String], in directory: String) throws {
+    var numbers = SeededGenerator(seed: TestSeed.value(58))
+    var lines = ["sign-in c1 t"]
+    var expected: [String: String?] = [:]
+    for ride in 1...200 {
+      let (name, count) = ("7.s\(ride)", Int.random(in: 1...8, using: &numbers))
+      let hasEnd = Bool.random(using: &numbers)
+      var messages = (1...count).map { time in
+        let event = time == 1 ? "start" : time == count && hasEnd ? "end" : "update"
+        return Self.card(
+          ride * 100 + time, event, at: time, event == "end" ? #","rp_gone_at":"1""# : "",
+          card: name)
+      }
+      messages += messages.filter { _ in Bool.random(using: &numbers) }
+      lines += messages.shuffled(using: &numbers)
+      expected[name] = count > 1 && hasEnd ? .some(nil) : "contentTitle=t\(count),"
+    }
+    var shown: [String: String] = [:]
+    for line in try KotlinPhone.run(lines, classes, in: directory).joined() {
+      let words = line.split(separator: " ", maxSplits: 3).map(String.init)
+      if words[0] == "notify" { shown[words[1]] = words[3] }
+      if words[0] == "cancel" { shown[words[1]] = nil }
+    }
+    for (name, title) in expected {
+      let isRight = title.map { shown[name]?.contains($0) ?? false } ?? (shown[name] == nil)
+      #expect(isRight, "\(name): \(shown[name] ?? "nothing")")
+    }
+  }
+}
