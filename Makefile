@@ -11,7 +11,7 @@ CASES ?= 1000000
 SEED ?= $(shell date +%s)000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast browser-test fuzz lint build deb deb-test format bench cost chaos ha-test upgrade-test clean
+.PHONY: help demo test test-fast browser-test kotlin-test fuzz lint build deb deb-test format bench cost chaos ha-test upgrade-test clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
