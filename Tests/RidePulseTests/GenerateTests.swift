@@ -89,6 +89,32 @@ import TestSupport
     }
   }
 
+  @Test func `fixtures are the messages that both kinds of phones receive on a ride`() throws {
+    try ScratchFolder.with { path in
+      let states = [
+        "requested", "driver_assigned@2m", "driver_en_route", "driver_arrived", "ride_started",
+        "ride_completed",
+      ]
+      let story = states.joined(separator: ",")
+      let result = try Command.ridepulse(
+        [
+          "generate", "fixtures", "--story", story, "--output", path, "--app", "customer",
+          "--schedules", Project.path("schedules"),
+        ])
+      #expect(result.status == 0 && result.errors == "" && result.output == "")
+      for (file, part) in [
+        ("ios/customer-ride-card-start.json", #""event":"start""#),
+        ("android/customer-ride-card-start.json", #""rp_event":"start""#),
+        ("android/customer-ride-card-end.json", #""rp_event":"end""#),
+        ("android/customer-booking-confirmed.json", #""rp_kind":"alert""#),
+        ("android/customer-ride-completed.json", #""rp_category":"RIDE_RATING""#),
+      ] {
+        let text = try? String(contentsOfFile: "\(path)/\(file)", encoding: .utf8)
+        #expect(text?.contains(part) ?? false, "\(file): \(text ?? "is missing")")
+      }
+    }
+  }
+
   @Test func `R127: words become an enum that decodes others, too, and a typed list structs`()
     throws
   {
@@ -218,7 +244,7 @@ import TestSupport
 
   /// Words after `generate`, exit status, and a part of the message.
   private static let mistakes: [([String], Int32, String)] = [
-    ([], 64, "LANGUAGE is missing"), (["swfit"], 64, "did you mean swift?"),
+    ([], 64, "WHAT is missing"), (["swfit"], 64, "did you mean swift?"),
     (["swift", "--rule", "crad"], 64, "unknown rule crad; did you mean card?"),
     (
       ["swift", "--rule", "arrived"], 64, "the rule arrived has no live-activity; these have: card"
@@ -228,6 +254,10 @@ import TestSupport
     (["swift", "--access", "internal"], 64, "--access is for Kotlin"),
     (["kotlin", "--package", "a.class"], 64, "a.class is not the name of a package"),
     (["kotlin", "--access", "private"], 64, "private is not one of public, internal"),
+    (["swift", "--story", "requested"], 64, "--story is for fixtures"),
+    (["fixtures", "--output", "x"], 64, "--story is missing"),
+    (["fixtures", "--story", "requested"], 64, "--output is missing"),
+    (["fixtures", "--story", "x,,", "--output", "x"], 64, "--story: "),
     (["swift", "--output", "/nope/a.swift"], 1, "--output: /nope/a.swift can't be written"),
   ]
 

@@ -12,21 +12,20 @@ struct KotlinDecodingTests {
   private static let count = CardFleet.countOfPayloads
 
   /// Types for the rows of docs/android.md and for the paths of problems.
-  private static let small: [CardContract] = [
-    ("WholeAttributes", CardField(.int)), ("FractionAttributes", CardField(.double)),
-    ("TextAttributes", CardField(.string)), ("FlagAttributes", CardField(.bool)),
-    ("MaybeAttributes", CardField(.int, isOptional: true)),
-  ].map { name, field in
-    CardContract(typeName: name, attributes: ["n": field], contentState: [:])
-  } + [
-    CardContract(
-      typeName: "PlaceAttributes",
-      attributes: [
-        "list": CardField(
-          .list(.object(["word": CardField(.words(["a", "A", "unknown"]))])), isOptional: true),
-        "n": CardField(.object(["x": CardField(.string)])),
-      ], contentState: [:])
-  ]
+  private static let small: [CardContract] = {
+    let fields: [(String, [String: CardField])] = [
+      ("WholeAttributes", ["n": CardField(.int)]),
+      ("FractionAttributes", ["n": CardField(.double)]),
+      ("TextAttributes", ["n": CardField(.string)]), ("FlagAttributes", ["n": CardField(.bool)]),
+      ("MaybeAttributes", ["n": CardField(.int, isOptional: true)]),
+      ("PlaceAttributes", ["list": CardField(words, isOptional: true), "n": CardField(place)]),
+    ]
+    return fields.map { CardContract(typeName: $0, attributes: $1, contentState: [:]) }
+  }()
+
+  private static let words = FieldType.list(
+    .object(["word": CardField(.words(["a", "A", "unknown"]))]))
+  private static let place = FieldType.object(["x": CardField(.string)])
 
   private static let odd: CardContract = {
     var contract = CardContract.odd
@@ -143,7 +142,8 @@ struct KotlinDecodingTests {
   private static let oddParts = [
     "driverName=b", "driverNameValue=a", "url=1", "urlOfMap=20", "_1st=true", "eta=1795248300",
     "etaDate=null", "any={a=[1, null]}", "things=[1, x, [null]]", "bag={k={l=true}}",
-    "flags=[[true], []]", "stops=[StopsElement(name=n, state=elsewhere)]", "maybe=null", "gate=null",
+    "flags=[[true], []]", "stops=[StopsElement(name=n, state=elsewhere)]", "maybe=null",
+    "gate=null",
     "stop=Stop(other=6, stop=StopFields(a=5))", "größe=1.5", "car=null",
   ]
 }

@@ -4,11 +4,11 @@ import RideCore
 import RuleFiles
 import SystemSupport
 
-/// `ridepulse generate`: writes the app's types for the data of cards.
+/// `ridepulse generate`: writes the app's types for the data of cards, and messages for its tests.
 enum Generate: Command {
   static let form = CommandForm(
     name: "generate", summary: "write the app's Swift or Kotlin types for cards, and contract.lock",
-    operands: [.choice("LANGUAGE", CommandForm.words(Language.self))],
+    operands: [.choice("WHAT", CommandForm.words(Language.self) + [fixtures])],
     options: [
       .init(name: "--app", value: "APP", help: "the types of this app's cards only"),
       .init(name: "--rule", value: "NAME", help: "the type of this rule's card only"),
@@ -18,7 +18,12 @@ enum Generate: Command {
       .choice(
         "--access", "ACCESS", CommandForm.words(KotlinSource.Access.self),
         default: KotlinSource.Access.public.rawValue),
-      .init(name: "--output", value: "FILE", help: "output file (standard output)"),
+      .init(
+        name: "--story", value: "STATES",
+        help: "of fixtures: the ride's states, such as requested,driver_assigned@2m,driver_arrived"),
+      .init(
+        name: "--output", value: "FILE",
+        help: "output file (standard output); of fixtures, the folder"),
       .schedules,
     ],
     notes: [
@@ -26,12 +31,20 @@ enum Generate: Command {
       "them. --package and --access are for Kotlin. Fields are recorded in contract.lock in the rule",
       "directory: commit it, and check refuses changes that apps in the field can't decode. Such a",
       "change is refused here too: exit status 2.",
+      "fixtures writes the messages that an iPhone and an Android phone receive on an invented ride, a",
+      "file each, for the tests of the apps.",
     ])
+
+  private static let fixtures = "fixtures"
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let arguments = context.arguments
     let directory = RuleDirectoryChoice.path(arguments.value("--schedules"), context.environment)
     let rules = try RuleDirectoryChoice.load(arguments.value("--schedules"), context.environment)
+    if arguments.operands.first == fixtures {
+      try writeFixtures(by: rules.ruleSet, context)
+      return .done
+    }
     let language = try Language(arguments)
     let chosen = try chosen(rules, arguments)
     var lock =

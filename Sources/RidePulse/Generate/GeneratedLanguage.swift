@@ -8,6 +8,9 @@ extension Generate {
     /// Throws if an option is not one of the language.
     init(_ arguments: Arguments) throws(UsageError) {
       self = arguments.operands.first.flatMap(Self.init(rawValue:)) ?? .swift
+      if arguments.has("--story") {
+        throw arguments.error("--story is for fixtures: generate fixtures --story …")
+      }
       guard self == .swift else { return }
       for option in ["--package", "--access"] where arguments.has(option) {
         throw arguments.error("\(option) is for Kotlin: generate kotlin \(option) …")

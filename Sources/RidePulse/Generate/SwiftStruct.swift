@@ -82,7 +82,8 @@ struct SwiftStruct {
     case .object(let members?):
       let name = types.type(key)
       let inner = SwiftStruct(
-        name: name, summary: "`\(SampleText.words(key))` of the card.", fields: members, outer: outer,
+        name: name, summary: "`\(SampleText.words(key))` of the card.", fields: members,
+        outer: outer,
         state: state)
       nested.append(inner.lines)
       return (name, "\(name).sample")

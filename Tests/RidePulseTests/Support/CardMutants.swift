@@ -29,7 +29,10 @@ extension CardContract {
     let others: [FieldType] = [.string, .int, .bool, .list(nil)]
     return contentState.sorted { $0.key < $1.key }.flatMap { key, field in
       others.filter { !$0.decodes(field.type) }.map { type in
-        ("\(key) as \(type.word)", with(key, CardField(type, isOptional: field.isOptional)))
+        (
+          "\(key) as \(type.word)",
+          with(key, CardField(type, isOptional: field.isOptional, since: field.since))
+        )
       }
     } + [("a key that no rule sends", with("gate", CardField(.string)))]
   }
