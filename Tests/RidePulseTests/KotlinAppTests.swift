@@ -45,7 +45,7 @@ struct KotlinAppTests {
       try await stage.until(
         "select string_agg(activity_id || ' ' || ended_reason, ',') from ridepulse.live_activities",
         is: "\(card) dismissed")
-      #expect(phone.printed.contains { $0.hasPrefix("notify \(card) 2 ") })
+      #expect(phone.printed.contains { $0.hasPrefix("notify \(card) 1 ") })
 
       try phone.write("sign-out")
       try await stage.until(

@@ -24,39 +24,39 @@ struct KotlinKitTests {
   private static let steps: [(name: String, line: String, expected: String?)] = [
     ("nobody is signed in", card(1, "start", at: 1), nil),
     ("sign-in", "sign-in c1 t:Ab", "POST /v1/devices alerts=true, app=customer, app_version=1.2.3"),
-    ("start", card(1, "start", at: 10), "notify 7.r1 2 "),
+    ("start", card(1, "start", at: 10), "notify 7.r1 1 "),
     ("repeated", card(1, "start", at: 10), nil),
     ("older", card(2, "update", at: 9), nil),
     ("the same time", card(3, "update", at: 10), nil),
     ("an older end", card(4, "end", at: 5), nil),
-    ("update", card(5, "update", at: 11), "notify 7.r1 2 "),
+    ("update", card(5, "update", at: 11), "notify 7.r1 1 "),
     ("the process is new", "restart", nil),
     ("repeated to a new process", card(5, "update", at: 12), nil),
-    ("end at once", card(6, "end", at: 13, #","rp_gone_at":"13""#), "cancel 7.r1 2"),
+    ("end at once", card(6, "end", at: 13, #","rp_gone_at":"13""#), "cancel 7.r1 1"),
     ("update after the end", card(7, "update", at: 14), nil),
-    ("start after the end", card(8, "start", at: 15), "notify 7.r1 2 "),
+    ("start after the end", card(8, "start", at: 15), "notify 7.r1 1 "),
     ("time ran out", "swipe 7.r1 100", nil),
-    ("update after that", card(9, "update", at: 16), "notify 7.r1 2 "),
+    ("update after that", card(9, "update", at: 16), "notify 7.r1 1 "),
     ("swipe", "swipe 7.r1", "DELETE /v1/live-activities/customer/7.r1"),
     ("swipe again", "swipe 7.r1", "broadcast finished"),
     ("start after a swipe", card(10, "start", at: 20), nil),
-    ("update without a start", card(11, "update", at: 1, card: "7.r2"), "notify 7.r2 2 "),
-    ("end with content", card(12, "end", at: 2, card: "7.r2"), "notify 7.r2 2 {autoCancel=true"),
+    ("update without a start", card(11, "update", at: 1, card: "7.r2"), "notify 7.r2 1 "),
+    ("end with content", card(12, "end", at: 2, card: "7.r2"), "notify 7.r2 1 {autoCancel=true"),
     ("swipe of an ended card", "swipe 7.r2", "broadcast finished"),
-    ("start after that", card(13, "start", at: 3, card: "7.r2"), "notify 7.r2 2 "),
+    ("start after that", card(13, "start", at: 3, card: "7.r2"), "notify 7.r2 1 "),
     ("end of an unknown card", card(14, "end", at: 2, card: "7.r3"), nil),
     ("its late start", card(15, "start", at: 1, card: "7.r3"), nil),
-    ("alert", alert("a1", #","rp_title":"T","rp_channel":"ride_now""#), "notify a 1 "),
+    ("alert", alert("a1", #","rp_title":"T","rp_channel":"ride_now""#), "notify a 0 "),
     ("repeated alert", alert("a1", #","rp_title":"T""#), nil),
     ("expired alert", alert("a2", #","rp_until":"100""#), nil),
     (
       "alert by resource",
       alert("a3", #","rp_title_key":"DRIVER_HERE","rp_title_args":"[\"Mia\"]""#),
-      "notify a 1 {autoCancel=true, channel=ride_news, contentTitle=Mia is here"
+      "notify a 0 {autoCancel=true, channel=ride_news, contentTitle=Mia is here"
     ),
     (
       "unknown resource and channel", alert("a4", #","rp_title_key":"X","rp_channel":"y""#),
-      "notify a 1 {autoCancel=true, channel=ride_news, smallIcon"
+      "notify a 0 {autoCancel=true, channel=ride_news, smallIcon"
     ),
     (
       "drawn by Android while the app is open",
@@ -64,7 +64,7 @@ struct KotlinKitTests {
       message {"android":{"notification":{"title":"T","channel_id":"ride_now","tag":"b"}},\
       "data":{"rp_kind":"alert","rp_id":"a5","rp_ts":"9"}}
       """,
-      "notify b 1 {autoCancel=true, channel=ride_now, contentTitle=T"
+      "notify b 0 {autoCancel=true, channel=ride_now, contentTitle=T"
     ),
     (
       "background",
@@ -80,14 +80,14 @@ struct KotlinKitTests {
       message {"data":{"rp_kind":"card","rp_id":"c1","rp_card":"7.r4","rp_event":"start",\
       "rp_ts":"1","rp_look":"{["}}
       """,
-      "notify 7.r4 2 {autoCancel=false, channel=ride_live, contentTitle=Rides"
+      "notify 7.r4 1 {autoCancel=false, channel=ride_live, contentTitle=Rides"
     ),
     ("new token", "token e:Cd", "POST /v1/devices alerts=true"),
     ("sign-out", "sign-out", "cancel all"),
     ("after the sign-out", card(16, "start", at: 99, card: "7.r5"), nil),
     ("a token without a session", "token f:Ef", nil),
     ("another person", "sign-in c2 f:Ef", "POST /v1/devices"),
-    ("the person's card, with the name of one swiped", card(1, "start", at: 1), "notify 7.r1 2 "),
+    ("the person's card, with the name of one swiped", card(1, "start", at: 1), "notify 7.r1 1 "),
   ]
 
   @Test func `Each message is shown once, in order, and only to who is signed in`() throws {

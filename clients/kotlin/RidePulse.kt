@@ -41,7 +41,8 @@ object RidePulse {
 
   /** Call it at each launch with a session, after each sign-in, and when the person allowed notifications. */
   fun signedIn(context: Context, owner: String) {
-    if (read(context, "owner") != owner) memory(context).forget()
+    val last = read(context, "owner")
+    if (last != null && last != owner) forget(context)
     write(context, "owner", owner)
     // With installation IDs: FirebaseMessaging.getInstance().register()
     FirebaseMessaging.getInstance().token.addOnSuccessListener { registered(context, it) }
@@ -51,9 +52,14 @@ object RidePulse {
   fun signOut(context: Context, done: () -> Unit = {}) {
     val token = read(context, "token")
     for (name in listOf("owner", "token")) write(context, name, null)
+    forget(context)
+    if (token == null) done() else call("DELETE", "/v1/devices/$app/${path(token)}", null, done)
+  }
+
+  /** Takes away what is shown about a person, and what is known of it. */
+  private fun forget(context: Context) {
     memory(context).forget()
     RideNotifications.clear(context)
-    if (token == null) done() else call("DELETE", "/v1/devices/$app/${path(token)}", null, done)
   }
 
   /** Firebase's token or installation ID, which may change at any time. */
@@ -112,7 +118,7 @@ object RidePulse {
   private fun call(method: String, path: String, body: JSONObject? = null, done: () -> Unit = {}) =
     calls.execute {
       // After a minute it is lost. The next launch registers again; a DELETE is your backend's.
-      for ((attempt, seconds) in listOf(0L, 1, 2, 4, 8, 15, 30).withIndex()) {
+      for ((attempt, seconds) in listOf(0L, 1L, 2L, 4L, 8L, 15L, 30L).withIndex()) {
         Thread.sleep(seconds * 1000)
         val status = try { send(method, path, body) } catch (problem: IOException) { 503 }
         if (attempt == 0) done()

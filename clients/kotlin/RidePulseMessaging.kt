@@ -52,6 +52,9 @@ class RideDismissal : BroadcastReceiver() {
 
 /** Draws messages as notifications: one with the same tag replaces the one before. */
 object RideNotifications {
+  /** Firebase's own: an alert replaces one with the same tag, whoever drew it. */
+  private const val ALERT = 0
+  private const val CARD = 1
   private const val flags = PendingIntent.FLAG_IMMUTABLE or PendingIntent.FLAG_UPDATE_CURRENT
 
   /** Shows a message, once, unless nobody is signed in: one after another, whichever thread calls. */
@@ -70,12 +73,12 @@ object RideNotifications {
         RidePulse.refresh(message)
       }
       RideMessage.Kind.ALERT -> {
-        manager.notify(message.tag, 1, alert(context, message).build())
+        manager.notify(message.tag, ALERT, alert(context, message).build())
         if (manager.areNotificationsEnabled()) RidePulse.seen(message)
       }
       RideMessage.Kind.CARD ->
-        if (message.isEnd && message.goneAt?.let { it <= now } == true) manager.cancel(message.tag, 2)
-        else manager.notify(message.tag, 2, card(context, message, now).build())
+        if (message.isEnd && message.goneAt?.let { it <= now } == true) manager.cancel(message.tag, CARD)
+        else manager.notify(message.tag, CARD, card(context, message, now).build())
     }
   }
 
