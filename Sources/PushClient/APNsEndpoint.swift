@@ -61,7 +61,7 @@ package struct APNsEndpoint: Hashable, Sendable, CustomStringConvertible {
   package var description: String { "https://\(host):\(port)" }
 }
 
-/// A URL that can't be an APNs endpoint.
+/// A URL that can't be an endpoint of APNs or FCM.
 package struct APNsEndpointError: Error, Hashable, CustomStringConvertible {
   /// The text as given.
   package let value: String
@@ -82,6 +82,6 @@ package struct APNsEndpointError: Error, Hashable, CustomStringConvertible {
   /// One sentence with the value and the expected form; safe to log.
   package var description: String {
     let shown = showsValue ? "\"\(value)\"" : "the URL"
-    return "\(shown) is no APNs endpoint: \(problem); expected https://host or https://host:port"
+    return "\(shown) is not an endpoint: \(problem); expected https://host or https://host:port"
   }
 }

@@ -10,8 +10,8 @@ struct CurlError: Error, Hashable {
 
   static func noHTTP2(at endpoint: APNsEndpoint) -> CurlError {
     CurlError(
-      text: "\(endpoint): the server did not agree to HTTP/2 (TLS ALPN \"h2\"); it is no APNs, "
-        + "or a proxy between breaks the TLS connection open", kind: .noHTTP2)
+      text: "\(endpoint): the server did not agree to HTTP/2 (TLS ALPN \"h2\"); it is neither "
+        + "APNs nor FCM, or a proxy between breaks the TLS connection open", kind: .noHTTP2)
   }
 }
 

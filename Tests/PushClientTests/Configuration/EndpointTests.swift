@@ -36,7 +36,7 @@ import Testing
     #expect(error?.problem == problem)
     #expect(
       error?.description
-        == "\"\(url)\" is no APNs endpoint: \(problem); expected https://host or https://host:port")
+        == "\"\(url)\" is not an endpoint: \(problem); expected https://host or https://host:port")
   }
 
   @Test("A password in a URL is not shown")
