@@ -6,7 +6,7 @@ export function decision(one) {
   const more = [];
   if (one.kind === 'push' && one.status === 'accepted' && one.latency_ms !== null) more.push(`after ${span(one.latency_ms)}`);
   if (one.attempts > 1) more.push(`${one.attempts} attempts`);
-  if (one.token_suffix) more.push(`phone …${one.token_suffix}`);
+  if (one.token_suffix) more.push(`${one.platform === 'android' ? 'Android phone' : 'phone'} …${one.token_suffix}`);
   if (one.priority !== null) more.push(`priority ${one.priority}`);
   if (one.expiration !== null) {
     more.push(one.expiration === 0

@@ -11,7 +11,7 @@ const kinds = {
     absent: 'Nothing is recorded about a ride with this ID.' },
   owner: { title: 'Person', hint: 'owner ID', address: '/v1/explain?owner=', parts: searchParts },
   apns_id: { title: 'apns-id', hint: 'UUID', address: '/v1/explain?apns_id=', parts: searchParts },
-  token: { title: 'Token', hint: 'its last 6 digits', address: '/v1/explain?token=', parts: searchParts },
+  token: { title: 'Token', hint: 'its last 6 characters', address: '/v1/explain?token=', parts: searchParts },
 };
 let shown = '';
 

@@ -32,7 +32,7 @@ const disabled = one =>
 function phone(one) {
   const quarantine = one.quarantined_at && `in quarantine since ${moment(one.quarantined_at)}`;
   const state = disabled(one) ?? quarantine ?? 'enabled';
-  return [[holder(one), one.environment, one.locale].filter(Boolean).join(', '),
+  return [[holder(one), one.platform === 'android' ? 'Android' : one.environment, one.locale].filter(Boolean).join(', '),
     moment(one.registered_at), state];
 }
 

@@ -131,8 +131,8 @@ import TestSupport
       for (words, hint) in [
         ([], "give exactly one of RIDE, --owner, --apns-id, --token"),
         (["r1", "--owner", "c1"], "give exactly one of"),
-        (["--token", "abc"], "the last 6 or more hexadecimal digits"),
-        (["--token", "abcdeg"], "the last 6 or more hexadecimal digits"),
+        (["--token", "abc"], "the last 6 or more characters"),
+        (["--token", "abcde!"], "the last 6 or more characters"),
         (["--apns-id", "abc"], "is not an apns-id"), (["--owner", ""], "is not an owner ID"),
       ] as [([String], String)] {
         let result = try Command.ridepulse(["explain"] + words, stage.environment)

@@ -39,6 +39,8 @@ package struct LedgerRow: Hashable, Sendable {
   package var expiration: Int64?
   /// The token's last six digits; nil if there was no phone.
   package var tokenSuffix: String?
+  /// The system of the phone, as `Platform` has it; nil without a phone or once it is deleted.
+  package var platform: String?
   /// When it was decided.
   package var createdAt: Timestamp
   /// When its verdict was written; nil until then.
@@ -51,6 +53,9 @@ package struct LedgerRow: Hashable, Sendable {
 
 extension LedgerRow {
   package var kind: LedgerEntry.Kind { LedgerEntry.Kind(rawValue: pushType) ?? .push }
+
+  /// Whether it was for an Android phone, which FCM reaches.
+  package var isAndroid: Bool { platform == Platform.android.rawValue }
 }
 
 extension LedgerRow: SelectedRecord {
@@ -73,6 +78,8 @@ extension LedgerRow: SelectedRecord {
     priority = try columns.next("priority")
     expiration = try columns.next("expiration")
     tokenSuffix = try columns.next("token_suffix")
+    platform = try columns.next(
+      "(select d.platform from ridepulse.devices d where d.id = device_id)")
     createdAt = try columns.next("created_at")
     finishedAt = try columns.next("finished_at")
     // The key has another name within, so that `apns_id` is that of the row.

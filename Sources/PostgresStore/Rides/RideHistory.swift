@@ -19,8 +19,10 @@ package struct RideHistory: Sendable {
     package var registeredAt: Timestamp
     /// When it ended; nil until then.
     package var endedAt: Timestamp?
-    /// How it ended: `ended`, `expired`, or Apple's reason.
+    /// How it ended: `ended`, `expired`, `dismissed`, or Apple's reason.
     package var endedReason: String?
+    /// Whether it is a card that a person dismissed from an Android phone; others have no row.
+    package var isAndroid: Bool
   }
 
   /// The last contact from an owner's phone.
@@ -76,6 +78,7 @@ extension RideHistory.Activity: SelectedRecord {
     registeredAt = try columns.next("registered_at")
     endedAt = try columns.next("ended_at")
     endedReason = try columns.next("ended_reason")
+    isAndroid = try columns.next("coalesce(environment = 'android', false)")
   }
 
   /// $1 ride ID.

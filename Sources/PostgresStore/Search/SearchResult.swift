@@ -77,6 +77,10 @@ package struct FoundRide: Sendable {
   package var parkedReason: String?
 }
 
+extension FoundPhone {
+  package var isAndroid: Bool { platform == Platform.android.rawValue }
+}
+
 extension FoundPhone: SelectedRecord {
   init(_ columns: inout some RecordColumns) throws(PostgresError) {
     id = try columns.next("id")

@@ -23,9 +23,11 @@ enum LedgerText {
     return entry.status.rawValue + (reason.map { ": \($0)" } ?? "")
   }
 
-  /// `customer …c1c1c1`
-  static func recipient(_ app: String, _ tokenSuffix: String?) -> String {
-    tokenSuffix.map { "\(app) …\($0)" } ?? app
+  /// `customer …c1c1c1`, or `customer …3f9a1c (Android)`
+  static func recipient(
+    _ app: String, _ tokenSuffix: String?, isAndroid: Bool = false
+  ) -> String {
+    tokenSuffix.map { "\(app) …\($0)" + (isAndroid ? " (Android)" : "") } ?? app
   }
 
   /// `alert`, or `card update`

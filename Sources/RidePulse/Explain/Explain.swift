@@ -15,7 +15,7 @@ enum Explain: Command {
       .init(name: "--apns-id", value: "UUID", help: "the push with this apns-id, and its ride"),
       .init(
         name: "--token", value: "SUFFIX",
-        help: "the last 6 or more digits of a token: its phone, card or start token, newest pushes"),
+        help: "the last 6 or more characters of a token: its phone, card or start token, newest pushes"),
       .format,
     ],
     notes: [
@@ -87,6 +87,7 @@ struct ExplainTable {
       lines += entry.decisions.flatMap(rows.lines)
     }
     if report.timeline.isEmpty { lines += ["", "no rule has fired for it"] }
+    let cards = CardLines(history: report.history, zone: zone).all
     return (lines + cards + rows.decidedBy(report.history.entries)).map { Escape.line($0) }.joined(
       separator: "\n")
   }
@@ -125,31 +126,6 @@ struct ExplainTable {
     }
     if let node = plan.node { next += "; held by node \(node) now" }
     return lines + [next]
-  }
-
-  private var cards: [String] {
-    if report.history.activities.isEmpty { return [] }
-    return ["", "cards"] + report.history.activities.flatMap(lines)
-  }
-
-  private func lines(_ activity: RideHistory.Activity) -> [String] {
-    var text =
-      "  \(activity.activityID) of \(activity.app) \(activity.ownerID) …\(activity.tokenSuffix), "
-      + "registered \(local(activity.registeredAt))"
-    if let endedAt = activity.endedAt {
-      text += "; ended \(local(endedAt)): \(activity.endedReason ?? "")"
-      return [text]
-    }
-    guard let memo = report.history.plan?.memo.cards[.activity(activity.id)] else { return [text] }
-    var state: [String] = []
-    if let endsAt = memo.endsAt { state.append("end pending since \(local(endsAt))") }
-    if let staleAt = memo.staleAt { state.append("fresh until \(local(staleAt))") }
-    if let retryAt = memo.retryAt { state.append("retry at \(local(retryAt))") }
-    if memo.isRefused { state.append("refused by APNs: waits for a change or a new token") }
-    if let complaint = memo.complaint { state.append("can't be shown: \(complaint)") }
-    let urgent = memo.urgentAt.count { $0 > report.history.now.epochSeconds - 3600 }
-    state.append("\(urgent) urgent in the last hour")
-    return [text, "      " + state.joined(separator: ", ")]
   }
 
   private func local(_ instant: Timestamp) -> String { CivilTime.local(instant, zone) }

@@ -24,21 +24,32 @@ struct LedgerLines {
       return ["  \(entry.rule): \(entry.reason ?? "")"]
     }
     let kind = LedgerText.kind(entry.pushType, entry.cardEvent)
-    let recipient = LedgerText.recipient(entry.app, entry.tokenSuffix)
+    let recipient = LedgerText.recipient(
+      entry.app, entry.tokenSuffix, isAndroid: entry.isAndroid)
     let first = "  \(entry.rule) (\(kind)) to \(recipient): \(verdict)"
     let advice = self.advice(entry)
     guard let priority = entry.priority else { return [first] + advice }
-    var headers = ["apns-id \(entry.id)", "priority \(priority)"]
+    return [first, "      " + headers(entry, priority).joined(separator: ", ")] + advice
+  }
+
+  /// What was sent next to the content: the headers of APNs, or the same in FCM's words.
+  private func headers(_ entry: LedgerRow, _ priority: Int64) -> [String] {
+    var headers =
+      entry.isAndroid
+      ? ["rp_id \(entry.id)", "priority \(priority == 10 ? "HIGH" : "NORMAL")"]
+      : ["apns-id \(entry.id)", "priority \(priority)"]
     if let expiration = entry.expiration {
       let time = CivilTime.clock(
         Timestamp(epochSeconds: expiration), zone, nextTo: entry.occurredAt)
       headers.append(expiration == 0 ? "never stored" : "expires \(time)")
     }
     if let collapse = entry.collapseID, collapse != entry.id {
-      headers.append("collapse \(collapse)")
+      headers.append(entry.isAndroid ? "tag \(collapse)" : "collapse \(collapse)")
     }
-    if let id = entry.uniqueID { headers.append("apns-unique-id \(id)") }
-    return [first, "      " + headers.joined(separator: ", ")] + advice
+    if let id = entry.uniqueID {
+      headers.append(entry.isAndroid ? "FCM id \(id)" : "apns-unique-id \(id)")
+    }
+    return headers
   }
 
   /// How to resolve what APNs or the configuration refused; empty if nothing explains the reason.

@@ -127,7 +127,8 @@ extension LedgerRow {
         "version": .orNull(revision?.version),
       ])
     }
-    return [
+    let system: [String: JSONValue] = isAndroid ? ["platform": .orNull(platform)] : [:]
+    return system.merging([
       "kind": .string(kind.rawValue), "rule": .string(rule), "app": .string(app),
       "push_type": .orNull(kind == .push ? pushType : nil),
       "card_event": .orNull(cardEvent), "status": .string(status),
@@ -139,7 +140,7 @@ extension LedgerRow {
       "finished_at": .orNull(finishedAt), "latency_ms": .orNull(latency),
       "seen_at": .orNull(seenAt), "reason_code": .orNull(reasonCode),
       "decided_by": decidedBy ?? .null,
-    ]
+    ]) { $1 }
   }
 
   /// The time from the event or slot to the verdict, in milliseconds.

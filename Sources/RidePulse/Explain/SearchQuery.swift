@@ -17,7 +17,7 @@ struct SearchQuery {
       switch self {
       case .owner: "an owner ID of 1 to \(RideQueries.idLimit) bytes"
       case .apnsID: "an apns-id, such as 0c244c98-2cc0-81c0-9f50-cfc81cd45506"
-      case .token: "the last 6 or more hexadecimal digits of a token"
+      case .token: "the last 6 or more characters of a token"
       }
     }
 

@@ -34,7 +34,10 @@ struct SearchTable {
 
   private var phones: [String] {
     let found = part("phones", result.phones) { phone in
-      var parts = ["\(phone.app) \(phone.ownerID) …\(phone.tokenSuffix)"]
+      let who = "\(phone.app) \(phone.ownerID)"
+      var parts = [
+        LedgerText.recipient(who, phone.tokenSuffix, isAndroid: phone.isAndroid)
+      ]
       parts += [
         phone.environment, phone.locale, zone(of: phone), phone.appVersion.map { "version \($0)" },
         phone.allowsAlerts == false ? "alerts not allowed" : nil,
