@@ -199,8 +199,9 @@ import TestSupport
   @Test func `R116 the alerts know every reason that is of the configuration`() throws {
     let refused = try words("RidePulseKeyRefused", "reason=~\"")
       .union(words("RidePulseTopicRefused", "reason=~\""))
-    let apns = APNsReason.table.keys.filter { LedgerReason.Code.service($0).isOfConfiguration }
-    #expect(Set(apns.map { Substring($0) }) == refused)
+    let ofServices = [APNsReason.table, FCMReason.table].flatMap(\.keys)
+      .filter { LedgerReason.Code.service($0).isOfConfiguration }
+    #expect(Set(ofServices.map { Substring($0) }) == refused)
     let own = LedgerReason.Engine.allCases.filter { LedgerReason.Code.engine($0).isOfConfiguration }
     let known = try words("RidePulseNotConfigured", "reason=~\"")
     #expect(Set(own.map { Substring($0.rawValue) }) == known)

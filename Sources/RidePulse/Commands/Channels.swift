@@ -47,7 +47,7 @@ enum Channels: Command {
     return try await Database.with(environment, name: "channels") { session in
       try await Database.requireSchema(session)
       if arguments.word.writes || context.arguments.has("--apply") {
-        try await Database.requirePin(variables.pin, session)
+        try await Database.requirePin(variables.pin(credentials), session)
       }
       let repository = ChannelRepository(session: session)
       let (clock, base) = (ContinuousClock(), try await repository.now())

@@ -28,13 +28,23 @@ enum Doctor: Command {
     let rules = RuleState(environment)
     let database = await DatabaseProbe(environment: environment, apps: rules.apps).probes()
     let phones = database.phones.value ?? []
-    let apns = await APNsProbe(environment: environment, lead: database.lead.value)
-      .probes(isUsed: Set(phones.compactMap(\.environment)))
+    let fcm = await FCMState(environment, apps: rules.apps, lead: database.lead.value)
+    let isAndroidOnly =
+      fcm.isConfigured
+      && !environment.contains { $0.key.hasPrefix("APNS_") && !$0.value.isEmpty }
+    let apns =
+      isAndroidOnly
+      ? APNsState()
+      : await APNsProbe(environment: environment, lead: database.lead.value)
+        .probes(isUsed: Set(phones.compactMap(\.environment)))
     let standard = (try? APNsVariables.defaultEnvironment(environment)) ?? .production
     return Diagnosis(
-      results: DatabaseCheck.results(database) + APNsCheck.results(apns)
+      results: DatabaseCheck.results(database)
+        + (isAndroidOnly ? [] : APNsCheck.results(apns))
+        + FCMCheck.results(fcm, phones: database.androidPhones)
         + RuleCheck.results(
-          rules, bundleIDs: apns.bundleIDs, phones: database.phones, standard: standard)
+          rules, bundleIDs: apns.bundleIDs, phones: database.phones, standard: standard,
+          androidApps: fcm.apps)
         + WordCheck.results(database.words, rules.vocabulary)
         + IdleRuleCheck.results(database.reports, rules.ruleSet)
         + AttributeCheck.results(database.attributes, rules.ruleSet?.attributes)

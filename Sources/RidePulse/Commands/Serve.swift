@@ -113,12 +113,18 @@ enum Reload {
       }
     }
     receivers(service, environment, log)
+    if apns.fcm.isEmpty || !apns.bundleIDs.isEmpty { keys(service, apns, log) }
+    if !apns.fcm.isEmpty { serviceAccounts(service, apns, log) }
+  }
+
+  private static func keys(_ service: Service, _ apns: APNsVariables, _ log: Log) {
     do {
       let old = service.credentials
-      let new = try apns.credentials.reload(after: old, bundleIDs: apns.bundleIDs)
+      let keys = try apns.credentials.reload(after: old, bundleIDs: apns.bundleIDs)
+      let new = keys.with(old.android, apns.bundleIDs)
       service.use(new)
       let state = new == old ? "unchanged" : "replaced"
-      log(.info, "APNs keys reloaded", ["credentials": new.names, "state": state])
+      log(.info, "APNs keys reloaded", ["credentials": keys.names, "state": state])
       for doubt in apns.credentials.unconfirmed(after: old, new) {
         log(.warning, "APNs credentials need attention", ["problem": doubt])
       }
@@ -126,6 +132,26 @@ enum Reload {
     } catch {
       log(
         .error, "APNs keys not reloaded: all previous ones stay in use", ["problem": "\(error)"])
+    }
+  }
+
+  /// Apart from the keys of Apple, so that a bad file of one service does not keep the other's.
+  private static func serviceAccounts(_ service: Service, _ apns: APNsVariables, _ log: Log) {
+    do {
+      let old = service.credentials
+      let accounts = try apns.fcm.reload(after: old)
+      service.use(old.with(accounts, apns.bundleIDs))
+      let names = Set(accounts.values.compactMap { $0.serviceAccount?.description }).sorted()
+      log(
+        .info, "FCM service accounts reloaded",
+        [
+          "credentials": names.joined(separator: ", "),
+          "state": accounts == old.android ? "unchanged" : "replaced",
+        ])
+    } catch {
+      log(
+        .error, "FCM service accounts not reloaded: all previous ones stay in use",
+        ["problem": "\(error)"])
     }
   }
 

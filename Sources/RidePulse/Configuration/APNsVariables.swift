@@ -4,13 +4,15 @@ import PostgresStore
 import RideCore
 import SystemSupport
 
-/// The APNs settings of the environment: keys, topics and endpoints.
+/// The settings of the environment for pushes: keys, topics and endpoints of APNs, service accounts of
+/// FCM, and receivers of posts.
 struct APNsVariables {
   var credentials: CredentialVariables
   var bundleIDs: [App: String]
   var widgetBundleIDs: [App: String]
   var defaultEnvironment: APNsEnvironment
   var configuration: APNsConfiguration
+  var fcm: FCMVariables
   var posts: PostVariables
 
   /// Reads the variables described in docs/configuration.md.
@@ -18,18 +20,21 @@ struct APNsVariables {
   /// - Throws: `CommandFailure` that names every missing or invalid variable.
   init(_ environment: [String: String]) throws {
     posts = try PostVariables(environment)
+    fcm = try FCMVariables(environment)
     bundleIDs = Self.bundleIDs(environment)
     widgetBundleIDs = Self.widgetBundleIDs(environment)
     defaultEnvironment = try Self.defaultEnvironment(environment)
     credentials = CredentialVariables(
-      environment, apps: Array(bundleIDs.keys), standard: defaultEnvironment)
+      environment, apps: Array(bundleIDs.keys), standard: defaultEnvironment,
+      isOptional: !fcm.isEmpty)
     var problems = credentials.problems
-    if bundleIDs.isEmpty {
+    if bundleIDs.isEmpty, fcm.isEmpty {
       problems.append(
         "not set in the environment: APNS_CUSTOMER_BUNDLE_ID or APNS_DRIVER_BUNDLE_ID")
     }
     if !problems.isEmpty { throw CommandFailure(problems.joined(separator: "; ")) }
     configuration = try Self.configuration(environment)
+    fcm.apply(to: &configuration)
   }
 
   /// Returns the same settings by the apps' own names.
@@ -37,12 +42,17 @@ struct APNsVariables {
     var variables = self
     variables.bundleIDs = Self.spelled(bundleIDs, as: apps)
     variables.widgetBundleIDs = Self.spelled(widgetBundleIDs, as: apps)
+    variables.fcm = fcm.spelled(as: apps)
     return variables
   }
 
-  /// Reads the files of all keys and certificates.
+  /// The apps that the service sends for.
+  var apps: [App] { Array(Set(bundleIDs.keys).union(fcm.apps)) }
+
+  /// Reads the files of all keys, certificates and service accounts.
   func loadCredentials() throws(CommandFailure) -> Credentials {
-    try credentials.load(bundleIDs: bundleIDs)
+    let apns = try credentials.load(bundleIDs: bundleIDs)
+    return apns.with(try fcm.load(), bundleIDs)
   }
 
   /// The bundle ID and environment of each app's channels.
@@ -50,12 +60,17 @@ struct APNsVariables {
     bundleIDs.mapValues { ChannelScope(bundleID: $0, environment: defaultEnvironment) }
   }
 
-  /// The apps as the database's pin must name them.
-  var pin: DatabasePin { Self.pin(bundleIDs, defaultEnvironment) }
+  /// Returns the apps as the database's pin must name them.
+  func pin(_ credentials: Credentials) -> DatabasePin {
+    Self.pin(bundleIDs, defaultEnvironment, projects: fcm.projects(in: credentials))
+  }
 
-  static func pin(_ bundleIDs: [App: String], _ environment: APNsEnvironment) -> DatabasePin {
+  static func pin(
+    _ bundleIDs: [App: String], _ environment: APNsEnvironment, projects: [App: String]
+  ) -> DatabasePin {
     DatabasePin(
-      apps: bundleIDs.map { .init(app: $0, bundleID: $1, environment: environment) })
+      apps: bundleIDs.map { .init(app: $0, bundleID: $1, environment: environment) },
+      projects: projects)
   }
 
   /// Returns the engine's configuration for these rules.
@@ -104,7 +119,7 @@ struct APNsVariables {
   }
 
   /// Returns values by the apps' own names: a variable writes the `-` of `food-courier` as `_`.
-  static func spelled(_ values: [App: String], as apps: [App]) -> [App: String] {
+  static func spelled<Value>(_ values: [App: Value], as apps: [App]) -> [App: Value] {
     var values = values
     for app in apps where values[app] == nil {
       let plain = App(rawValue: app.rawValue.replacing("-", with: "_"))

@@ -13,7 +13,7 @@ enum CredentialAdvice {
   static func all(
     _ credentials: Credentials, _ apns: APNsVariables, cardApps: [App], at now: Timestamp
   ) -> [String] {
-    apns.credentials.warnings + names(credentials, apns.credentials)
+    apns.credentials.warnings + apns.fcm.warnings + names(credentials, apns.credentials)
       + cards(credentials, apns, cardApps) + certificates(credentials, apns, now)
   }
 

@@ -28,7 +28,11 @@ struct CredentialVariables: Sendable {
   /// - Parameters:
   ///   - apps: The apps that have a bundle ID.
   ///   - standard: The environment of phones whose row names none. Its lanes need a credential.
-  init(_ environment: [String: String], apps: [App], standard: APNsEnvironment) {
+  ///   - isOptional: Whether the service may run without APNs.
+  init(
+    _ environment: [String: String], apps: [App], standard: APNsEnvironment,
+    isOptional: Bool = false
+  ) {
     self.environment = environment
     let apps = apps.sorted { $0.rawValue < $1.rawValue }
     let scopes = [.general, .sandbox] + apps.flatMap { [Scope($0), Scope($0).sandbox] }
@@ -46,7 +50,7 @@ struct CredentialVariables: Sendable {
     let misplaced = misplacedCertificates(scopes)
     // If an app lacks a credential, a certificate in the wrong variable may be why.
     if !lacking.isEmpty { problems += misplaced.map(\.problem) }
-    if apps.isEmpty, key(.general) == nil, problems.isEmpty { problems.append(nothing) }
+    if apps.isEmpty, !isOptional, key(.general) == nil, problems.isEmpty { problems.append(nothing) }
     warnings =
       (lacking.isEmpty ? misplaced.map(\.problem) : [])
       + unread(scopes, except: Set(misplaced.map(\.name)))

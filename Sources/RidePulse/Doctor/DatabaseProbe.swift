@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import PostgresStore
+import PushClient
 import RideCore
 
 /// Probes Postgres; writes nothing except one notification to itself.
@@ -39,6 +40,7 @@ struct DatabaseProbe {
           if probes.schema.value?.holdsAll ?? false {
             probes.watched = await ask { try await WatchedTables.read(session) }
             probes.pin = await pin(session)
+            probes.androidPhones = await ask { try await AndroidPhoneCount.all(session) }
             probes.outcomes = await ask { try await TokenBacklog.read(session) }
             probes.words = await ask { try await UndeclaredWord.all(session) }
             probes.attributes = await ask { try await LiveAttributes.all(session) }
@@ -63,8 +65,18 @@ struct DatabaseProbe {
 
   private func pin(_ session: PostgresSession) async -> Probe<[PinProblem]> {
     guard let standard = try? APNsVariables.defaultEnvironment(environment) else { return .unasked }
-    let pin = APNsVariables.pin(APNsVariables.bundleIDs(environment), standard)
+    let pin = APNsVariables.pin(
+      APNsVariables.bundleIDs(environment), standard, projects: projects)
     return await ask { try await pin.problems(session) }
+  }
+
+  /// The Firebase project of each app whose service account can be read.
+  private var projects: [App: String] {
+    guard let fcm = try? FCMVariables(environment).spelled(as: Array(apps)) else { return [:] }
+    let found = fcm.apps.compactMap { app in
+      (try? fcm.source(of: app)?.load()).map { (app, $0.project) }
+    }
+    return Dictionary(found) { first, _ in first }
   }
 
   private func ask<Value: Sendable>(
@@ -147,6 +159,7 @@ struct DatabaseState: Sendable {
   /// Whether the connection string allows a session with a standby although it names a primary.
   var mayReachStandby = false
   var phones: Probe<[PhoneCount]> = .unasked
+  var androidPhones: Probe<[AndroidPhoneCount]> = .unasked
   var outcomes: Probe<TokenBacklog> = .unasked
   /// The states and events of the last day that no rule file declared.
   var words: Probe<[UndeclaredWord]> = .unasked

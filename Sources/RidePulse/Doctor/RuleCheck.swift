@@ -55,10 +55,10 @@ struct RuleState: Sendable {
 enum RuleCheck {
   static func results(
     _ probes: RuleState, bundleIDs: [App: String], phones: Probe<[PhoneCount]>,
-    standard: APNsEnvironment
+    standard: APNsEnvironment, androidApps: Set<App> = []
   ) -> [CheckResult] {
     let names = [App](probes.apps).sorted { $0.rawValue < $1.rawValue }
-    let lacking = names.filter { bundleIDs[$0] == nil }
+    let lacking = names.filter { bundleIDs[$0] == nil && !androidApps.contains($0) }
     var results = [rules(probes)]
     if let problem = probes.receiverProblem {
       results.append(
@@ -124,31 +124,40 @@ enum RuleCheck {
     if counts.isEmpty {
       return .warning(name, "rules address \(app), and no phone is registered", register(app))
     }
-    var live: [APNsEnvironment: Int64] = [:]
-    for count in counts where count.platform == .ios {
-      live[count.environment ?? standard, default: 0] += count.live
+    var live: [PushNetwork: Int64] = [:]
+    for count in counts {
+      live[network(of: count, standard), default: 0] += count.live
     }
-    var words = APNsEnvironment.allCases.compactMap { environment in
-      live[environment].map { "\($0) \(environment.rawValue)" }
+    let words = PushNetwork.allCases.compactMap { network in
+      live[network].map { "\($0) \(network.rawValue)" }
     }
-    let android = counts.reduce(0) { $0 + ($1.platform == .android ? $1.live : 0) }
-    if android > 0 { words.append("\(android) Android") }
     let what = words.joined(separator: ", ")
-    if !hasBundleID, !live.isEmpty {
+    // Those of Android phones are checked with their service account.
+    if !hasBundleID, live.keys.contains(where: { $0 != .android }) {
       return .warning(
         name, "\(what), and \(app) has no bundle ID: nothing can be sent to them",
         APNsCheck.export(app))
     }
     let quarantined = counts.reduce(0) { $0 + $1.quarantined }
     if quarantined > 0 {
+      let refusing = Set(
+        counts.filter { $0.quarantined > 0 }.map { $0.platform == .android ? "FCM" : "APNs" })
       return .warning(
-        name, "\(what), \(quarantined) of them in quarantine: APNs refused their tokens",
+        name,
+        "\(what), \(quarantined) of them in quarantine: "
+          + "\(refusing.sorted().joined(separator: " and ")) refused their tokens",
         "psql \"$DATABASE_URL\" -c 'select * from \(Database.schema).quarantine'; after a "
           + "configuration mistake: psql \"$DATABASE_URL\" -c "
           + ShellText.word(
             "select \(Database.schema).unquarantine(\(SQLText.literal(app.rawValue)))"))
     }
     return .ok(name, what)
+  }
+
+  private static func network(
+    of count: PhoneCount, _ standard: APNsEnvironment
+  ) -> PushNetwork {
+    count.platform == .android ? .android : PushNetwork(count.environment ?? standard)
   }
 
   private static func register(_ app: App) -> String {

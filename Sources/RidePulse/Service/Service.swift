@@ -46,6 +46,7 @@ final class Service: Sendable {
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) throws {
     let credentials = try apns.loadCredentials()
+    let pin = apns.pin(credentials)
     self.log = log
     self.recording = recording
     let starting = ServiceStart(log: log)
@@ -63,8 +64,8 @@ final class Service: Sendable {
       onEvent: { signal.notify() })
     self.sessions = sessions
     store = PostgresRideStore(
-      node: node, host: ProcessInfo.processInfo.hostName, apps: Array(apns.bundleIDs.keys),
-      pin: apns.pin, rules: rules, lease: Self.lease, claims: sessions.claims,
+      node: node, host: ProcessInfo.processInfo.hostName, apps: apns.apps,
+      pin: pin, rules: rules, lease: Self.lease, claims: sessions.claims,
       settlements: sessions.settlements, listener: sessions.listener,
       sweeping: { calls, timeout in
         try await pool.with(.long) { try await $0.run(calls, timeout: timeout) }
@@ -83,7 +84,7 @@ final class Service: Sendable {
       })
     posts = PostClient(receivers: apns.posts.receivers, now: { time.now })
     let channels = ChannelReconciler(
-      pool: pool, client: transport.channels(), scopes: apns.channelScopes, pin: apns.pin,
+      pool: pool, client: transport.channels(), scopes: apns.channelScopes, pin: pin,
       log: log)
     let outcomes = OutcomeApplier(pool: pool, log: log, onChannels: { channels.ended() })
     self.outcomes = outcomes
@@ -164,13 +165,13 @@ final class Service: Sendable {
     return ServiceMetrics.page(reading, ExpectedOutcomes(of: rules, apps: apps))
   }
 
-  var apps: [App] { Array(apns.bundleIDs.keys) }
+  var apps: [App] { apns.apps }
 
   /// Returns the current readings of all parts, without a query to the database.
   func reading(_ gauges: RideGauges?) -> ServiceMetrics.Reading {
     ServiceMetrics.Reading(
       tally: meter.total, engine: engine.statistics,
-      transport: transport.statistics(), apnsAhead: transport.clockLead,
+      transport: transport.statistics(), accessTokens: transport.accessTokens(), apnsAhead: transport.clockLead,
       listenIsHealthy: listenIsHealthy, problems: problems,
       database: gauges, databaseIdentity: store.databaseIdentity, failovers: store.failovers,
       isHeld: !store.pinProblems.isEmpty, postsOff: posts.off)

@@ -12,6 +12,7 @@ enum ServiceMetrics {
     var tally: PushTally
     var engine: EngineStatistics
     var transport: [PoolStatistics]
+    var accessTokens: [AccessTokenStatistics] = []
     var apnsAhead: Duration
     /// Nil if the node does not listen.
     var listenIsHealthy: Bool?
@@ -33,7 +34,7 @@ enum ServiceMetrics {
     MetricFamily.page(
       PushMetrics.families(reading.tally, expected) + health(reading)
         + engine(reading.engine) + [postsOff(reading.postsOff)]
-        + apns(reading) + database(reading.database) + [watched(reading.watched)]
+        + apns(reading) + accessTokens(reading.accessTokens) + database(reading.database) + [watched(reading.watched)]
         + ProcessMetrics.families())
   }
 
@@ -167,6 +168,23 @@ enum ServiceMetrics {
         "How far APNs' clock is ahead of the database's, if a refusal has revealed it.",
         reading.apnsAhead),
     ]
+  }
+
+  private static func accessTokens(_ accounts: [AccessTokenStatistics]) -> [MetricFamily] {
+    var age = MetricFamily(
+      .gauge, "ridepulse_access_token_age_seconds",
+      "Age of the access token of a service account; Google's are valid for an hour.")
+    var failures = MetricFamily(
+      .counter, "ridepulse_access_token_failures_total",
+      "Requests for an access token that failed.")
+    for account in accounts {
+      let credential = MetricFamily.Label("credential", account.credential)
+      if let tokenAge = account.age { age.add(tokenAge.inSeconds, [credential]) }
+      for (reason, count) in account.failures.sorted(by: { $0.key < $1.key }) {
+        failures.add(Double(count), [credential, .init("reason", reason)])
+      }
+    }
+    return [age, failures]
   }
 
   private static func database(_ gauges: RideGauges?) -> [MetricFamily] {

@@ -172,6 +172,13 @@ enum EnvironmentList {
     ),
     (["APNS_CA_FILE"], "an additional CA to trust (PEM), alongside the system's"),
     (
+      ["FCM_SERVICE_ACCOUNT_PATH"],
+      "the Firebase service account of all apps (JSON), for Android phones; "
+        + "FCM_<APP>_SERVICE_ACCOUNT_PATH for one app"
+    ),
+    (["FCM_URL"], "endpoint other than Google's: https://host:port"),
+    (["FCM_CA_FILE"], "an additional CA to trust (PEM) for FCM and its access tokens"),
+    (
       ["RIDEPULSE_LISTEN"],
       "off: serve polls every 2 s, and no transaction of the app notifies it (default: on)"
     ),

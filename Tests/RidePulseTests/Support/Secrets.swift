@@ -9,6 +9,9 @@ enum Secrets {
       // The start of a PKCS #8 key in base64; messages may quote the PEM line before it.
       line.contains(#/MIG[A-Z]AgEA/#) || line.contains(#/eyJ[A-Za-z0-9_-]{12,}/#)
         || line.contains(#/[0-9A-Fa-f]{64}/#)
+        // Of Google: an RSA key, an access token, a whole registration token.
+        || line.contains(#/MII[A-Za-z0-9+\/]{3}IBADAN/#) || line.contains(#/ya29\./#)
+        || line.contains(#/:APA91b/#)
     }
   }
 

@@ -1,0 +1,96 @@
+import PushClient
+import RideCore
+import SystemSupport
+
+/// The FCM settings of the environment: service accounts, endpoint and CA; no account's file is
+/// read.
+///
+/// docs/decisions/0100-fcm-variables.md gives the reasons for their form.
+struct FCMVariables: Hashable, Sendable {
+  /// A variable and the file that it names.
+  struct Source: Hashable, Sendable {
+    var variable: String
+    var path: String
+  }
+
+  /// The file of apps that have none of their own.
+  private(set) var general: Source?
+  /// The files of apps that have one of their own.
+  private(set) var own: [App: Source]
+  /// The apps of the rules, all of which the general file is for.
+  private var ofRules: [App] = []
+  /// Other than Google's.
+  private(set) var endpoint: APNsEndpoint?
+  private(set) var caFile: String?
+
+  static let generalName = "FCM_SERVICE_ACCOUNT_PATH"
+
+  static func name(_ app: App) -> String { "FCM_\(app.variableName)_SERVICE_ACCOUNT_PATH" }
+
+  /// - Throws: `CommandFailure` that names the invalid variable.
+  init(_ environment: [String: String]) throws(CommandFailure) {
+    general = environment.nonEmpty(Self.generalName).map {
+      Source(variable: Self.generalName, path: $0)
+    }
+    own = Self.own(environment)
+    if let url = environment.nonEmpty("FCM_URL") {
+      do throws(APNsEndpointError) { endpoint = try APNsEndpoint(url) } catch {
+        throw CommandFailure(
+          "FCM_URL: \(error.problem); expected https://host or https://host:port")
+      }
+    }
+    if let path = environment.nonEmpty("FCM_CA_FILE") {
+      do throws(RegularFile.Failure) {
+        _ = try RegularFile.read(path, limit: RegularFile.pemLimit)
+      } catch {
+        throw CommandFailure("FCM_CA_FILE: can't read \(path): \(error)")
+      }
+      caFile = path
+    }
+  }
+
+  private static func own(_ environment: [String: String]) -> [App: Source] {
+    let ending = "_SERVICE_ACCOUNT_PATH"
+    var sources: [App: Source] = [:]
+    for name in environment.keys where name.hasPrefix("FCM_") && name.hasSuffix(ending) {
+      guard let path = environment.nonEmpty(name) else { continue }
+      let app = name.dropFirst("FCM_".count).dropLast(ending.count)
+      if app.isEmpty { continue }
+      sources[App(rawValue: app.lowercased())] = Source(variable: name, path: path)
+    }
+    return sources
+  }
+
+  /// Whether no service account is named: then nothing is sent to FCM, and no file is read.
+  var isEmpty: Bool { general == nil && own.isEmpty }
+
+  /// Returns the same settings by the apps' own names, with the general file for all of them.
+  func spelled(as apps: [App]) -> FCMVariables {
+    var variables = self
+    variables.own = APNsVariables.spelled(own, as: apps)
+    variables.ofRules = apps
+    return variables
+  }
+
+  /// The apps whose Android phones can be sent to, in the order of their names.
+  var apps: [App] {
+    Set(own.keys).union(general == nil ? [] : ofRules).sorted { $0.rawValue < $1.rawValue }
+  }
+
+  /// Returns the file of an app; nil if it has none.
+  func source(of app: App) -> Source? { own[app] ?? general }
+
+  /// Sets the endpoint and the CA of the client's configuration, if the environment names others.
+  func apply(to configuration: inout APNsConfiguration) {
+    if let endpoint { configuration.fcm = endpoint }
+    configuration.fcmCAFile = caFile
+  }
+
+  /// The variables of files that no rule needs.
+  var warnings: [String] {
+    if ofRules.isEmpty { return [] }
+    return own.filter { !ofRules.contains($0.key) }.map(\.value.variable).sorted().map {
+      "\($0) has no effect: no rule is for an app of that name"
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import PushClient
+import RideCore
+
+extension FCMVariables.Source {
+  /// Reads the file.
+  ///
+  /// - Throws: `CommandFailure` that names the variable and the file, and nothing of its content.
+  func load() throws(CommandFailure) -> ServiceAccount {
+    if path.contains("{") || path.contains("\n") {
+      throw CommandFailure("\(variable) contains the file itself; expected its path")
+    }
+    do throws(ServiceAccountError) {
+      return try ServiceAccount(path: path)
+    } catch {
+      throw CommandFailure("\(variable): \(error)")
+    }
+  }
+}
+
+extension FCMVariables {
+  /// Reads every file once; returns the lanes of all apps that have one.
+  ///
+  /// - Throws: `CommandFailure` that names all problems.
+  func load() throws(CommandFailure) -> [Credentials.Lane: Credentials.Choice] {
+    var accounts: [Source: ServiceAccount] = [:]
+    var failures: [String] = []
+    for source in Set(apps.compactMap(source)).sorted(by: { $0.variable < $1.variable }) {
+      do throws(CommandFailure) { accounts[source] = try source.load() } catch {
+        failures.append(error.description)
+      }
+    }
+    if !failures.isEmpty { throw CommandFailure(failures.joined(separator: "; ")) }
+    var lanes: [Credentials.Lane: Credentials.Choice] = [:]
+    for app in apps {
+      guard let source = source(of: app), let account = accounts[source] else { continue }
+      lanes[.init(app, .android)] = .init(serviceAccount: account)
+    }
+    return lanes
+  }
+
+  /// Reads every file again.
+  ///
+  /// - Throws: `CommandFailure`, also if a file is now of another project: every registration of the
+  ///   first one would be refused.
+  func reload(
+    after old: Credentials
+  ) throws(CommandFailure) -> [Credentials.Lane: Credentials.Choice] {
+    let new = try load()
+    for app in apps {
+      let lane = Credentials.Lane(app, .android)
+      guard let before = old[lane].serviceAccount?.project,
+        let after = new[lane]?.serviceAccount?.project, before != after
+      else { continue }
+      throw CommandFailure(
+        "\(source(of: app)?.variable ?? Self.generalName) leads to a file of the project \(after) "
+          + "now, and the service sends for the project \(before), which the phones of \(app) are "
+          + "registered with: put a file of \(before) there")
+    }
+    return new
+  }
+}
+
+extension FCMVariables {
+  /// Returns the Firebase project of each app that has a service account.
+  func projects(in credentials: Credentials) -> [App: String] {
+    var projects: [App: String] = [:]
+    for app in apps {
+      projects[app] = credentials[.init(app, .android)].serviceAccount?.project
+    }
+    return projects
+  }
+}
+
+extension Credentials {
+  /// Returns the same credentials with other service accounts.
+  func with(_ accounts: [Lane: Choice], _ bundleIDs: [App: String]) -> Credentials {
+    if accounts.isEmpty, !lanes.contains(where: { $0.key.network == .android }) { return self }
+    let others = lanes.filter { $0.key.network != .android }
+    return Credentials(lanes: others.merging(accounts) { $1 }, bundleIDs: bundleIDs)
+  }
+
+  /// The lanes of FCM.
+  var android: [Lane: Choice] { lanes.filter { $0.key.network == .android } }
+}
