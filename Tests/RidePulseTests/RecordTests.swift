@@ -27,7 +27,7 @@ import Timeline
       for step in fleet.steps(until: now) {
         try await backend.perform(step)
         if isStepwise { try await settleAll(stage) }
-        if case .request(let ride, let customer, let driver, let attributes) = step {
+        if case .request(let ride, let customer, let driver, let attributes, _) = step {
           secrets.formUnion([ride, customer, driver])
           let value = JSONValue(json: attributes.utf8)
           for key in ["driver_name", "plate", "pickup_address"] {

@@ -129,6 +129,7 @@ import TestSupport
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.output.contains("rides, "))
     #expect(result.output.contains(" accepted, half of them within "))
+    #expect(result.output.contains(" of them by FCM, the others by APNs"))
     #expect(!result.output.contains("rejected"))
   }
 }

@@ -10,10 +10,11 @@ import Synchronization
 /// `ridepulse demo`: runs all of RidePulse on one machine, in a temporary directory.
 enum Demo: Command {
   static let form = CommandForm(
-    name: "demo", summary: "run a private Postgres, a simulator and a small fleet",
+    name: "demo", summary: "run a private Postgres, simulators and a small fleet",
     options: [
       .init(name: "--for", value: "DURATION", help: "end after this time, with a summary"),
       .init(name: "--rides", value: "N", help: "rides at a time (8)"),
+      .init(name: "--ios-only", help: "no Android phones, which are every third one"),
       .schedules,
     ],
     notes: ["Everything is in a temporary directory, which is deleted when the demo ends."])
@@ -23,24 +24,32 @@ enum Demo: Command {
     let limit = try arguments.duration("--for")
     let size = try arguments.integer("--rides", in: 1...1000) ?? 8
     let rules = try RuleDirectoryChoice.load(arguments.value("--schedules"), context.environment)
-    Terminal.printError("starting a private Postgres and apns-simulator …")
+    let hasAndroid = !arguments.has("--ios-only")
+    Terminal.printError(
+      "starting a private Postgres"
+        + (hasAndroid ? ", apns-simulator and fcm-simulator …" : " and apns-simulator …"))
     let cluster = try await LocalCluster()
     return try await withCleanup({ await cluster.stop() }) {
       let simulator = try LocalSimulator(directory: cluster.directory + "/apns")
       defer { simulator.stop() }
+      let fcm = hasAndroid ? try LocalFCMSimulator(directory: cluster.directory + "/fcm") : nil
+      defer { fcm?.stop() }
+      let environment = simulator.environment.merging(fcm?.environment ?? [:]) { $1 }
       let stage = DemoStage(
-        conninfo: cluster.url(), apns: try APNsVariables(simulator.environment),
-        rules: rules.ruleSet, log: context.log.log)
+        conninfo: cluster.url(),
+        apns: try APNsVariables(environment).spelled(as: rules.ruleSet.apps),
+        rules: rules.ruleSet, hasAndroid: hasAndroid, log: context.log.log)
       return try await stage.run(size: size, limit: limit)
     }
   }
 }
 
-/// Runs the demo: service and fleet against a private Postgres and the simulator.
+/// Runs the demo: service and fleet against a private Postgres and the simulators.
 struct DemoStage {
   let conninfo: String
   let apns: APNsVariables
   let rules: RuleSet
+  let hasAndroid: Bool
   let log: Log
 
   func run(size: Int, limit: Duration?) async throws -> ExitStatus {
@@ -53,7 +62,8 @@ struct DemoStage {
         log: Terminal.isInteractive ? Log { _, _, _ in } : log, onSettled: { view.observe($0) })
       return try await withCleanup({ await service.close() }) {
         _ = try await service.start(limit: .seconds(30))
-        let fleet = Fleet(size: size, end: limit ?? .seconds(24 * 3600), seed: 7)
+        let fleet = Fleet(
+          size: size, end: limit ?? .seconds(24 * 3600), seed: 7, hasAndroid: hasAndroid)
         try await run(service, fleet, FleetBackend(session: backend), view)
         return try await summary(backend, view)
       }
@@ -124,7 +134,9 @@ struct DemoStage {
     sql: """
       select status, count(*), round(percentile_cont(0.5) within group (
         order by extract(epoch from finished_at - occurred_at) * 1000)::numeric, 1),
-        count(*) filter (where \(isUndecided))
+        count(*) filter (where \(isUndecided)),
+        count(*) filter (where device_id in (
+          select id from ridepulse.devices where platform = 'android'))
       from ridepulse.ledger group by status order by count(*) desc
       """)
 
@@ -140,7 +152,8 @@ struct DemoStage {
       let median = rows.string(row, 2).map { ", half of them within \($0) ms of the change" }
       let isAccepted = status == LedgerEntry.Status.accepted.rawValue
       Terminal.print(
-        "  \(rows.string(row, 1) ?? "") \(status)" + (isAccepted ? median ?? "" : ""))
+        "  \(rows.string(row, 1) ?? "") \(status)"
+          + (isAccepted ? (median ?? "") + ofAndroid(rows.int64(row, 4)) : ""))
       let isFine =
         switch LedgerEntry.Status(rawValue: status) {
         case .accepted, .suppressed: true
@@ -150,5 +163,8 @@ struct DemoStage {
       if !isFine { hasFailed = true }
     }
     return hasFailed ? .failed : .done
+  }
+  private func ofAndroid(_ count: Int64?) -> String {
+    hasAndroid ? "; \(count ?? 0) of them by FCM, the others by APNs" : ""
   }
 }

@@ -57,7 +57,7 @@ struct DemoBoard {
     changes += 1
     switch step {
     case .offerCard, .card: break
-    case .request(let ride, _, _, _):
+    case .request(let ride, _, _, _, _):
       rides += 1
       lives.append((ride, "requested", ""))
       // Rides in progress stay on the screen; of finished ones only the last few.

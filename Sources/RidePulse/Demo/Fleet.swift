@@ -6,8 +6,10 @@ import RideCore
 struct Fleet {
   /// A change that the backend of a ride service would write.
   enum Step: Equatable {
-    /// A ride is created, and with it both phones.
-    case request(ride: String, customer: String, driver: String, attributes: String)
+    /// A ride is created, and with it both phones; those of `androids` are Android phones.
+    case request(
+      ride: String, customer: String, driver: String, attributes: String,
+      androids: Set<String> = [])
     /// The customer's phone allows a card to be started by push.
     case offerCard(customer: String)
     /// The customer's phone shows a card of the ride.
@@ -33,14 +35,18 @@ struct Fleet {
   private var rideCount = 0
   private let size: Int
   private let lastStart: Duration
+  private let hasAndroid: Bool
 
   /// The duration of the longest simulated ride.
   static let longestRide: Duration = .seconds(17)
 
   /// Creates a fleet of `size` simultaneous rides; none starts so late that it would still run at
   /// `end`.
-  init(size: Int, end: Duration, seed: UInt64) {
+  ///
+  /// - Parameter hasAndroid: Whether every third phone is an Android phone.
+  init(size: Int, end: Duration, seed: UInt64, hasAndroid: Bool = false) {
     self.size = size
+    self.hasAndroid = hasAndroid
     lastStart = max(.zero, end - Self.longestRide)
     random = SeededGenerator(seed: seed)
     for index in 0..<size { begin(at: .milliseconds(250 * index)) }
@@ -76,17 +82,25 @@ struct Fleet {
   private mutating func begin(at start: Duration) {
     if start > lastStart, rideCount >= size { return }
     rideCount += 1
-    let (ride, driver) = ("ride-\(rideCount)", "driver-\(rideCount % (size + 1))")
+    let number = rideCount % (size + 1)
+    let (ride, driver) = ("ride-\(rideCount)", "driver-\(number)")
     let customer = "customer-\(rideCount)"
+    let isAndroid = hasAndroid && rideCount.isMultiple(of: 3)
+    let androids = [isAndroid ? customer : nil, hasAndroid && number % 3 == 1 ? driver : nil]
     var now = start
     add(
       .request(
-        ride: ride, customer: customer, driver: driver, attributes: Self.attributes(rideCount)),
+        ride: ride, customer: customer, driver: driver, attributes: Self.attributes(rideCount),
+        androids: Set(androids.compactMap(\.self))),
       at: now)
     // Every second app starts the card itself; the others are in the background by then.
     let startsCard = rideCount.isMultiple(of: 2)
-    add(
-      startsCard ? .card(ride: ride, customer: customer) : .offerCard(customer: customer), at: now)
+    // On Android the app draws the card from the messages, and registers nothing for it.
+    if !isAndroid {
+      add(
+        startsCard ? .card(ride: ride, customer: customer) : .offerCard(customer: customer),
+        at: now)
+    }
     let offer = #"{"driver_id": "\#(driver)", "seconds": 15}"#
     add(.emit("ride_offer", ride: ride, data: offer), at: later(&now, 400))
     let ending = random.next() % 10
@@ -94,7 +108,7 @@ struct Fleet {
     if ending == 0 {
       return add(.state(ride: ride, "cancelled_by_customer"), at: later(&now, 800))
     }
-    if !startsCard {
+    if !startsCard, !isAndroid {
       add(.card(ride: ride, customer: customer), at: now + .milliseconds(600))
     }
     add(.state(ride: ride, "driver_en_route"), at: later(&now, 800))
@@ -143,6 +157,12 @@ struct FleetBackend {
     sql: """
       select ridepulse.register_device($1, $2, md5($1 || $2) || md5($2 || $1), locale => $3)
       """)
+  private static let androidPhone = Statement(
+    name: "fleet_android_phone",
+    sql: """
+      select ridepulse.register_device(
+        $1, $2, 'c' || left(md5($1 || $2), 21), locale => $3, platform => 'android')
+      """)
   private static let assign = Statement(
     name: "fleet_assign",
     sql: "update ridepulse.rides set state = 'driver_assigned', driver_id = $2 where id = $1")
@@ -173,10 +193,13 @@ struct FleetBackend {
 
   private func calls(for step: Fleet.Step) -> [Call] {
     switch step {
-    case .request(let ride, let customer, let driver, let attributes):
+    case .request(let ride, let customer, let driver, let attributes, let androids):
       [
-        Call(Self.phone, ["customer", customer, ride.hasSuffix("3") ? "de" : "en"]),
-        Call(Self.phone, ["driver", driver, "en"]),
+        Call(
+          androids.contains(customer) ? Self.androidPhone : Self.phone,
+          ["customer", customer, ride.hasSuffix("3") ? "de" : "en"]),
+        Call(
+          androids.contains(driver) ? Self.androidPhone : Self.phone, ["driver", driver, "en"]),
         Call(Self.request, [ride, customer, attributes]),
       ]
     case .assign(let ride, let driver): [Call(Self.assign, [ride, driver])]

@@ -1,0 +1,54 @@
+internal import Foundation
+internal import Glibc
+
+/// An `fcm-simulator` process that ends when this process does, even by SIGKILL.
+package final class LocalFCMSimulator {
+  /// The address it listens on: `https://127.0.0.1:PORT`.
+  package let url: String
+  /// The directory with its service accounts, certificates and records.
+  package let directory: String
+  package var processID: Int32 { process.pid }
+
+  private let process: ChildProcess
+
+  /// Starts the simulator on a free port and waits until it listens.
+  ///
+  /// - Parameters:
+  ///   - directory: The directory for its files and records; created if missing.
+  ///   - options: Further arguments for its command line.
+  /// - Throws: If the binary is neither in this process's folder nor on PATH, or does not start.
+  package init(directory: String, options: [String] = []) throws {
+    self.directory = directory
+    process = try ChildProcess(
+      [
+        LocalBinary.path("fcm-simulator"), "--port", "0", "--state", directory,
+        "--exit-with-stdin", "--quiet", "--strict", "all",
+      ] + options, input: .pipe, output: .pipe)
+    let line = (try? process.waitForOutput("\n")) ?? ""
+    guard let word = line.split(separator: " ").first(where: { $0.hasPrefix("https://") }) else {
+      process.send(signal: SIGTERM)
+      throw LocalBinaryError(text: "fcm-simulator did not start; its output: \(line)")
+    }
+    url = String(word)
+  }
+
+  /// The environment variables for a service that uses it.
+  package var environment: [String: String] {
+    [
+      "FCM_SERVICE_ACCOUNT_PATH": "\(directory)/service-account.json", "FCM_URL": url,
+      "FCM_CA_FILE": "\(directory)/ca.pem",
+    ]
+  }
+
+  /// The file with the received messages, one JSON object per line.
+  package var records: String { directory + "/requests.jsonl" }
+
+  /// The file with what each phone received, one JSON object per line.
+  package var deliveries: String { directory + "/deliveries.jsonl" }
+
+  /// Ends the simulator.
+  package func stop() {
+    process.closeInput()
+    process.waitForEndBlocking()
+  }
+}
