@@ -87,6 +87,17 @@ import TestSupport
     return memo
   }
 
+  private static var androidCards: Memo {
+    var memo = Memo()
+    var run = CardRun(event: event, number: 2)
+    (run.excluded, run.endsAt, run.endedBy) = (["c2"], now + .seconds(3), "driver_lost")
+    memo.runs["customer"] = run
+    memo.cards[.phone(41)] = cards.cards[.activity(21)]
+    memo.cards[.phone(41)]?.android = AndroidCardMemo(app: .customer, run: 2)
+    memo.cards[.phone(41)]?.android?.isStarted = true
+    return memo
+  }
+
   private static var starts: Memo {
     var memo = Memo()
     var start = StartMemo(entry: entry, owner: "c", shown: "fingerprint", isOpen: true)
@@ -149,7 +160,15 @@ import TestSupport
     try expectGolden(Self.slots, "memo-slot")
   }
 
-  @Test("The state of a card") func card() throws { try expectGolden(Self.cards, "memo-card") }
+  @Test("The state of a card") func card() throws {
+    // Only the card of an Android phone has the part of Android.
+    try expectGolden(
+      Self.cards, "memo-card", unset: Array(repeating: ".cards..value.android", count: 2))
+  }
+
+  @Test("The card that runs on Android phones") func androidCard() throws {
+    try expectGolden(Self.androidCards, "memo-android")
+  }
 
   @Test("The start of a card by push") func start() throws {
     try expectGolden(Self.starts, "memo-start")

@@ -70,8 +70,8 @@ struct ClaimReader {
   /// Phones that memos name, which may belong to owners that the ride no longer names.
   var phonesInMemos: [TokenInMemo] {
     zip(claims, memos).flatMap { claim, memo in
-      memo.waiting.compactMap { item in
-        item.entry.phone.map { TokenInMemo(ride: claim.rideID, id: $0) }
+      (memo.waiting.compactMap(\.entry.phone) + memo.phonesWithCards).map {
+        TokenInMemo(ride: claim.rideID, id: $0)
       }
     }
   }

@@ -129,6 +129,13 @@ extension Decider {
     return !decision.items.dropFirst(decided).contains { $0.fate == .blocked }
   }
 
+  /// Returns the template context of an event for one person.
+  mutating func context(
+    _ event: RideEvent, for owner: OwnerID, in app: App
+  ) -> TemplateContext? {
+    context(event)?.addressed(to: owner, in: app)
+  }
+
   /// Returns the planner of a rule's pushes, whose texts show a former row if there is an image of it.
   func planner(
     _ rule: CompiledRule, _ context: TemplateContext, _ image: RideImage?
@@ -168,7 +175,7 @@ extension Decider {
   }
 
   private mutating func hasPhone(_ owner: OwnerID, _ app: App, _ isFurther: Bool) -> Bool {
-    if isFurther { return count(of: PhoneOwner(app, owner)) > 0 }
+    if isFurther { return count(of: PhoneOwner(app, owner)).all > 0 }
     return decision.view.phones.contains { $0.app == app && $0.ownerID == owner }
   }
 }

@@ -27,12 +27,7 @@ extension Decider {
   ) {
     guard let problem = phone.problem else { return send(push, entry, by: rule) }
     if problem.isQuarantined {
-      close(
-        entry, .suppressed,
-        LedgerReason(
-          .phoneQuarantined,
-          "the phone is in quarantine: \(phone.platform.service) refused its token "
-            + "\(problem.refusals) times in a row"))
+      close(entry, .suppressed, .quarantined(problem, phone.platform))
     } else if let quiet = problem.quiet, quiet > now {
       wait(push, .retry(at: quiet), .throttled(on: phone.platform))
     } else if entry.reason?.code == .badDeviceToken, phone.hasUnknownEnvironment,
@@ -57,7 +52,16 @@ extension Decider {
 }
 
 extension PhoneProblem {
-  fileprivate var quiet: Timestamp? { quietUntil.map { Timestamp(microseconds: $0) } }
+  var quiet: Timestamp? { quietUntil.map { Timestamp(microseconds: $0) } }
+}
+
+extension LedgerReason {
+  static func quarantined(_ problem: PhoneProblem, _ platform: Platform) -> LedgerReason {
+    LedgerReason(
+      .phoneQuarantined,
+      "the phone is in quarantine: \(platform.service) refused its token "
+        + "\(problem.refusals) times in a row")
+  }
 }
 
 // What push outcomes reveal about phones.

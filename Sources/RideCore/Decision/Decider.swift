@@ -39,7 +39,11 @@ struct Decider {
   /// When the oldest push that waits for each recipient is tried: newer ones queue behind it.
   var queues: [LedgerEntry.Recipient: Timestamp] = [:]
   /// The number of phones of each owner, counted once if cards need it.
-  var phoneCounts: [PhoneOwner: Int]?
+  var phoneCounts: [PhoneOwner: PhoneCount]?
+  /// Whether some of the ride's phones may show a card without an app's registration of it.
+  let hasAndroid: Bool
+  /// What Android phones show, by rule and by what it reads of them.
+  var androidContents: [AndroidContentKey: RenderedCard] = [:]
   /// What the conditions of this decision may still cost.
   var work = CELWork()
   /// What is kept of each rule's `if`.
@@ -72,6 +76,8 @@ struct Decider {
     recipients = RecipientResolver(view.events)
     conditions = memo.conditions
     formerlyBlocked = Set(part?.blocked ?? [])
+    hasAndroid =
+      !configuration.rules.cards.isEmpty && view.phones.contains { $0.platform == .android }
     let isActive = view.ride?.state.map(configuration.rules.activeStates.contains) ?? false
     // The view is moved, and `self` is complete with its last statement: neither is copied.
     var decision = Decision(view: view, revision: configuration.revision?.id)
@@ -100,6 +106,7 @@ struct Decider {
   private mutating func fireRules() {
     let slots = dueSlots()
     selectPhones(slots)
+    updateAndroidCards()
     for event in events {
       if let source = RawPush.Source(of: event, in: decision.view.rideID) {
         evaluateRawPush(event, from: source)
@@ -129,7 +136,8 @@ struct Decider {
   ///
   /// Events are consumed only by the last part, when all phones have been addressed.
   private mutating func selectPhones(_ slots: [(rule: TimedRule, at: Timestamp)]) {
-    let firings = events.reduce(slots.count) { count, event in
+    // The card of an Android phone is one more push to it.
+    let firings = events.reduce(slots.count + (hasAndroid ? 1 : 0)) { count, event in
       count + max(1, configuration.rules.rules(on: event.name).count)
     }
     let (selected, isLast) = decision.view.phones(forFirings: firings)
@@ -246,13 +254,6 @@ struct Decider {
         hasRide: decision.view.ride != nil, defaultZone: configuration.rules.defaults.zone)
     }
     return lastContext
-  }
-
-  /// Returns the template context of an event for one person.
-  mutating func context(
-    _ event: RideEvent, for owner: OwnerID, in app: App
-  ) -> TemplateContext? {
-    context(event)?.addressed(to: owner, in: app)
   }
 
   /// - Parameters:

@@ -5,6 +5,9 @@ package struct EngineConfiguration: Sendable {
   package var bundleIDs: [App: String]
   /// Bundle IDs that replace an app's own in the topic of its cards; Apple requires the app's own.
   package var widgetBundleIDs: [App: String]
+  /// The apps with a service account of FCM: their cards run before a ride has an Android phone, for
+  /// one that registers later.
+  package var androidApps: Set<App> = []
   /// The receivers of posts that have a URL and a secret.
   package var receivers = PostReceivers()
   /// The environment of phones whose row names none.
@@ -29,6 +32,7 @@ package struct EngineConfiguration: Sendable {
   /// replay sends nothing.
   package mutating func fillBundleIDs() {
     receivers = .all
+    androidApps = Set(rules.apps)
     for app in rules.apps where bundleIDs[app] == nil { bundleIDs[app] = "unset.\(app)" }
   }
 

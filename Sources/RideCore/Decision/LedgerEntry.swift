@@ -118,6 +118,8 @@ extension LedgerEntry {
   package var recipient: Recipient? {
     if InternalEvent.isRaw(event.name) { return .rawAddress }
     if let receiver, let owner { return .post(receiver, app, owner) }
+    // The card of an Android phone is another notification than its alerts.
+    if card != nil { return nil }
     return phone.map { .phone($0) }
   }
 

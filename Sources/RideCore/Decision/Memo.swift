@@ -10,6 +10,8 @@ package struct Memo: Hashable, Sendable {
   package var cards: [CardTarget: CardMemo] = [:]
   /// Card starts by push, by `StartToken.id`.
   package var starts: [Int64: StartMemo] = [:]
+  /// What runs of cards on Android phones, by `App.rawValue`.
+  package var runs: [String: CardRun] = [:]
   /// Start events whose cards are still to be started, by rule name: before `from`, while the card
   /// before has not ended yet, or while `if` about the ride does not hold.
   package var awaitedStarts: [String: RideEvent] = [:]
@@ -32,7 +34,17 @@ package struct Memo: Hashable, Sendable {
   package var isEmpty: Bool {
     waiting.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && unrepeatable.isEmpty
       && part == nil && conditions.isEmpty && fired.isEmpty && emitTally == nil
-      && awaitedStarts.isEmpty
+      && awaitedStarts.isEmpty && runs.isEmpty
+  }
+}
+
+extension Memo {
+  /// The Android phones that may show the ride's card: a former owner's, too.
+  package var phonesWithCards: [Int64] {
+    cards.compactMap { target, card in
+      guard case .phone(let id) = target, card.android?.isOver == false else { return nil }
+      return id
+    }
   }
 }
 

@@ -85,13 +85,14 @@ extension Decision {
     settlement.entries += deferred.map { queue.keep($0) }
     for (push, outcome) in zip(pushes, outcomes) {
       if let mistake = ConfigurationMistake(push, outcome) { settlement.mistakes.append(mistake) }
+      let isDoubtful = !doubtful.isEmpty && doubtful.contains(push.lane)
       if let step = push.step {
-        let due = settlement.record(push, step, outcome, now: now, jitter: jitter)
+        let due = settlement.record(
+          push, step, outcome, isDoubtful: isDoubtful, now: now, jitter: jitter)
         if let due { dues.append(due) }
         alerts.record(step, outcome)
       } else {
         if let start = push.entry.startToken { alerts.record(start: start, outcome) }
-        let isDoubtful = !doubtful.isEmpty && doubtful.contains(push.lane)
         settlement.record(push, outcome, &queue, isDoubtful: isDoubtful, jitter: jitter)
       }
     }

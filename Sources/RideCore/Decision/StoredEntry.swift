@@ -138,6 +138,7 @@ extension CardMemo: StoredObject {
     try fields.field("isRefused", &isRefused)
     try fields.field("hasMatchedOwner", &hasMatchedOwner)
     try fields.field("complaint", &complaint)
+    try fields.field("android", &android)
   }
 }
 

@@ -41,6 +41,7 @@ extension Memo: StoredValue {
     try fields.parts("conditions", &conditions)
     try fields.parts("fired", &fired)
     try fields.parts("awaitedStarts", &awaitedStarts)
+    try fields.parts("runs", &runs)
     try fields.field("emits", &emitTally)
   }
 

@@ -18,6 +18,11 @@ package struct PushRecipient: Hashable, Sendable {
 extension PlannedPush {
   /// The phone or card whose row the decision read; nil for a channel, or a token without a row.
   package var readRecipient: PushRecipient? {
+    if case .registration(let registration) = address {
+      return entry.phone.map {
+        PushRecipient(kind: .phone, id: $0, token: registration.text, owner: entry.owner)
+      }
+    }
     guard case .device(let token) = address else { return nil }
     if case .activity(let id)? = entry.card {
       return PushRecipient(kind: .activity, id: id, token: token.hex, owner: entry.owner)

@@ -21,6 +21,12 @@ package struct Card: Hashable, Sendable {
   package var installationID: InstallationID?
   /// What APNs stores of its messages, if `token` is the ID of a broadcast channel.
   var storage: ChannelStorage?
+  /// The Android phone, boxed: a registered card has none.
+  private var boxedPhone: PhoneBox?
+
+  private indirect enum PhoneBox: Hashable, Sendable {
+    case phone(Phone)
+  }
 
   package init(
     _ target: CardTarget, app: App, ownerID: OwnerID, token: String,
@@ -35,5 +41,21 @@ package struct Card: Hashable, Sendable {
     self.isFrequent = isFrequent
     self.registeredAt = registeredAt
     self.isGone = isGone
+  }
+}
+
+extension Card {
+  /// Creates the card of an Android phone: it needs no registration.
+  init(_ phone: Phone, at now: Timestamp) {
+    self.init(
+      .phone(phone.id), app: phone.app, ownerID: phone.ownerID, token: phone.token,
+      registeredAt: now)
+    installationID = phone.installationID
+    boxedPhone = .phone(phone)
+  }
+
+  /// The Android phone that shows it; nil for an iPhone's card and for a channel's.
+  var phone: Phone? {
+    if case .phone(let phone) = boxedPhone { phone } else { nil }
   }
 }

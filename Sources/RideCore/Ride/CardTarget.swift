@@ -10,6 +10,11 @@ package enum CardTarget: Hashable, Comparable, Sendable {
   case phone(Int64)
 }
 
+extension CardTarget {
+  /// Whether it is the card of an Android phone.
+  package var isPhone: Bool { if case .phone = self { true } else { false } }
+}
+
 extension CardTarget: StoredAsRaw, StoredKey {
   /// The text in a memo: `7`, `channel 7` or `phone 7`.
   package var rawValue: String {

@@ -57,6 +57,12 @@ struct CardStage {
   var channels: [RideChannel] = []
   var needs: [ChannelNeed] = []
   var startTokens: [StartToken] = []
+  /// The apps with a service account of FCM.
+  var androidApps: Set<App> = []
+  /// Whether the next claim follows one whose node ended.
+  var isTakenOver = false
+  /// The lanes whose refusals of tokens may be due to the configuration.
+  var doubtful: Set<PushLane> = []
   var memo = Memo()
   var events: [RideEvent] = []
   var now = start
@@ -93,13 +99,15 @@ struct CardStage {
       expires: expires, source: "sample.yaml:1")
     card.limits.topic = topic
     card.condition = condition
-    return EngineConfiguration(
+    var configuration = EngineConfiguration(
       rules: RuleSet(
         activeStates: [
           "requested", "driver_assigned", "driver_en_route", "driver_arrived", "ride_started",
         ], finalStates: ["ride_completed", "cancelled"], events: ["eta_changed"],
         rules: [card] + others),
       bundleIDs: [.customer: "com.example.customer", .driver: "com.example.driver"])
+    configuration.androidApps = androidApps
+    return configuration
   }
 
   var view: RideView {
@@ -109,6 +117,7 @@ struct CardStage {
     view.channels = channels
     view.optOuts = optOuts
     view.contacts = contacts
+    view.isTakenOver = isTakenOver
     return view
   }
 }
@@ -179,10 +188,12 @@ extension CardStage {
       return outcome
     }
     if crash == .afterSending { return }
-    let settlement = decision.settled(outcomes, now: now) { jitter }
+    let settlement = decision.settled(outcomes, now: now, doubtful: doubtful) { jitter }
+    isTakenOver = false
     var after = view
     after.apply(settlement)
     (memo, events, cards, channels) = (after.memo, after.events, after.cards, after.channels)
+    phones = after.phones
     due = settlement.isOver ? nil : settlement.nextDue
     for entry in settlement.entries {
       if let row = ledger[entry.id], row.status == .pending, row.event.at != entry.event.at {

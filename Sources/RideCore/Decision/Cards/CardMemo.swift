@@ -53,6 +53,8 @@ package struct CardMemo: Hashable, Sendable {
   package var hasMatchedOwner = false
   /// Why no push could be made, as already recorded in the ledger.
   package var complaint: String?
+  /// Nil unless it is the card of an Android phone.
+  package var android: AndroidCardMemo?
 
   /// Creates the memo of a card that is seen for the first time.
   init(of card: Card, now: Timestamp) {

@@ -38,6 +38,7 @@ struct CardStateMachine: Hashable, Sendable {
       self.memo.sentAt = nil
       self.memo.retryAt = nil
       self.memo.isRefused = false
+      self.memo.android?.isStarted = false
     }
   }
 
@@ -100,7 +101,9 @@ struct CardStateMachine: Hashable, Sendable {
   /// Returns the fingerprint of what the card should show: of the content, and of the score if an
   /// event can change it.
   func fingerprint(of content: String?) -> String? {
-    guard let content, let cause = memo.scoredBy, let score = life.relevance[cause] else {
+    guard let content, memo.android == nil, let cause = memo.scoredBy,
+      let score = life.relevance[cause]
+    else {
       return content
     }
     return PushID(of: content, "\(score)").description
@@ -122,6 +125,18 @@ struct CardStateMachine: Hashable, Sendable {
     return life.dismissal(endedBy: memo.endedBy).map { endsAt + $0 }
   }
 
+  /// Whether an end that is sent now removes the card at once.
+  var isRemoved: Bool { dismissalAt.map { $0 <= now } ?? false }
+
+  /// Leaves nothing to send to the ended card of an Android phone.
+  mutating func finish() {
+    memo.android?.isOver = true
+    memo.isPending = false
+    memo.subject = nil
+    memo.retryAt = nil
+    memo.number = memo.number.addingSaturating(1)
+  }
+
   /// When and why the card's time is over although the ride is not; nil if that time is not over.
   var expiry: (at: Timestamp, reason: LedgerReason)? {
     let limit = life.inactivityLimit
@@ -135,16 +150,16 @@ struct CardStateMachine: Hashable, Sendable {
     return (tooOldAt, LedgerReason(.cardTooOld, "iOS ends a card after eight hours"))
   }
 
-  /// When a card is ended for its age; nil for a broadcast card.
+  /// When a card is ended for its age; nil for a broadcast card, and for Android, which ends none.
   private var tooOldAt: Timestamp? {
-    life.broadcast == nil ? memo.since + LiveActivity.ageLimit : nil
+    life.broadcast == nil && memo.android == nil ? memo.since + LiveActivity.ageLimit : nil
   }
 
   /// Whether the card can't be on a screen any more.
   var isPastScreen: Bool {
     guard let endsAt = memo.endsAt else { return false }
     // Some watchers of a channel may have begun just before its end.
-    let lastSeen = life.broadcast == nil ? memo.since : endsAt
+    let lastSeen = life.broadcast == nil && memo.android == nil ? memo.since : endsAt
     return now >= lastSeen + LiveActivity.screenLimit
   }
 
@@ -167,13 +182,16 @@ struct CardStateMachine: Hashable, Sendable {
       memo.isUrgent = false
     }
     if hasChanged, memo.isUrgent || coalescedUntil <= now {
-      return CardUpdate(event: .update, cause: memo.cause ?? refreshEvent, isUrgent: memo.isUrgent)
+      return CardUpdate(event: event, cause: memo.cause ?? refreshEvent, isUrgent: memo.isUrgent)
     }
     if !hasChanged, let refreshAt, refreshAt <= now {
-      return CardUpdate(event: .update, cause: refreshEvent)
+      return CardUpdate(event: event, cause: refreshEvent)
     }
     return nil
   }
+
+  /// What a push does that shows the card: the first one that FCM accepts starts it on Android.
+  private var event: CardEvent { memo.android?.isStarted == false ? .start : .update }
 
   /// Returns when the card needs attention again if nothing is sent; nil if only an event can
   /// change anything.

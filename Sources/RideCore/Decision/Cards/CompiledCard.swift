@@ -5,6 +5,8 @@ struct RenderedCard {
   let state: [UInt8]?
   /// The fingerprint of the content, equal for equal content; nil if there is none.
   let shown: String?
+  /// What an Android phone shows of it; nil for an iPhone, and if the rule leaves it to the app.
+  private(set) var look: [UInt8]?
   /// Why the content could not be rendered.
   let problem: LedgerReason?
   /// Why optional fields of it are null although they have a value.
@@ -35,12 +37,40 @@ struct RenderedCard {
   }
 }
 
+extension RenderedCard {
+  /// Creates the content for Android phones, whose limit is that of the whole message.
+  init(
+    android rule: CardRule, _ content: CompiledPayload? = nil, in context: TemplateContext?,
+    for texts: PhoneTexts
+  ) {
+    guard let context = context?.on(texts) else {
+      (state, shown, problem) = (nil, nil, nil)
+      return
+    }
+    do throws(RenderingError) {
+      let state = try (content ?? rule.compiled.contentState).render(
+        in: context, locale: texts.locale, broken: &broken)
+      let look = rule.compiled.look?.render(in: context, locale: texts.locale, broken: &broken)
+      self.state = state
+      shown = PushID(
+        of: String(decoding: state, as: UTF8.self), String(decoding: look ?? [], as: UTF8.self)
+      ).description
+      problem = nil
+      self.look = look
+    } catch {
+      (state, shown, problem) = (nil, nil, error.ledgerReason)
+    }
+  }
+}
+
 /// The prepared parts of a card's payload: what all pushes share is encoded once, at load.
 struct CompiledCard: Sendable {
   let contentState: CompiledPayload
   /// The content of cards that these events and states have ended, if `end` changes it.
   let endContents: [String: CompiledPayload]
   let attributes: CompiledPayload
+  /// `android`; nil without it.
+  let look: CompiledLook?
   /// False for a broadcast card: nothing is started, and attributes go with a start only.
   private let sendsAttributes: Bool
   let alerts: [String: CompiledPayload]
@@ -67,6 +97,7 @@ struct CompiledCard: Sendable {
       })
     attributes = CompiledPayload(
       fields: life.attributes, path: "attributes", states: states, defaultLocale: defaultLocale)
+    look = life.android.map { CompiledLook($0, defaultLocale: defaultLocale) }
     sendsAttributes = life.broadcast == nil
     let needed = Set(life.start).union(life.alerts.keys)
     alerts = Dictionary(
@@ -104,6 +135,17 @@ struct CompiledCard: Sendable {
       "\(sendsAttributes ? "attributes and content-state have" : "content-state has") "
         + "\(fixed.count + state.count) bytes, ActivityKit takes \(LiveActivity.dataLimit); "
         + "the largest field of content-state is \(PayloadSize.largestField(of: state))")
+  }
+
+  /// Returns the custom keys of a message to an Android phone.
+  func customData(
+    in context: TemplateContext, _ locale: String?
+  ) throws(RenderingError) -> [(key: String, json: [UInt8])] {
+    var members: [(key: String, json: [UInt8])] = []
+    for (key, value) in data {
+      members.append((key, try value.render(in: context, locale: locale)))
+    }
+    return members
   }
 
   /// Returns the whole JSON, with its keys sorted, as everywhere.

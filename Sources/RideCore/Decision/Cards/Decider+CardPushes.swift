@@ -8,6 +8,9 @@ extension Decider {
     _ rule: CardRule,
     _ rendered: RenderedCard
   ) throws(Planner.Problem) -> PlannedPush {
+    if let phone = card.phone {
+      return try planMessage(update, &machine, card, on: phone, rule, rendered)
+    }
     let (topic, address) = try address(card.token, rule)
     let isEnd = update.event == .end
     let (rendered, problem) =
@@ -60,20 +63,25 @@ extension Decider {
   /// Returns what an ended card shows: the content, with the fields that `end` changes for the cause.
   ///
   /// If they can't be rendered, the card ends as it is, with the reason: an end must leave.
-  private mutating func lastContent(
+  mutating func lastContent(
     _ rendered: RenderedCard, of rule: CardRule, _ cause: String?, _ card: Card
   ) -> (RenderedCard, LedgerReason?) {
     guard let cause, let content = rule.compiled.endContents[cause] else { return (rendered, nil) }
-    let last = RenderedCard(
-      rule, content, in: context(RideEvent.refresh(at: now), for: card.ownerID, in: rule.app),
-      for: texts(of: card.ownerID, card.installationID, rule))
+    let context = context(RideEvent.refresh(at: now), for: card.ownerID, in: rule.app)
+    let last =
+      if let phone = card.phone {
+        RenderedCard(android: rule, content, in: context, for: phone.texts)
+      } else {
+        RenderedCard(
+          rule, content, in: context, for: texts(of: card.ownerID, card.installationID, rule))
+      }
     if last.state != nil { return (last, nil) }
     let reason = last.problem.map { "ended with its content as it was: \($0.text)" }
     return (rendered, reason.map { LedgerReason(.cardFieldDropped, $0.brief(bytes: 300)) })
   }
 
   /// Returns the ledger's reason of a push whose times are in other zones than they were to be.
-  private mutating func zoneDoubt(
+  mutating func zoneDoubt(
     _ rule: CardRule, _ event: RideEvent, _ texts: PhoneTexts
   ) -> LedgerReason? {
     context(event)?.on(texts).doubt(about: rule.compiled.clocks(event.name))
@@ -167,7 +175,7 @@ extension Decider {
     return payload
   }
 
-  private func headers(
+  func headers(
     _ entry: LedgerEntry, _ topic: String, _ priority: PushPriority, _ expiration: PushExpiration,
     collapse: String
   ) -> PushHeaders {
@@ -178,7 +186,7 @@ extension Decider {
       expiration: expiration, collapseID: CollapseID(collapse.description))
   }
 
-  private func expiration(_ rule: CardRule, _ validUntil: Timestamp) -> PushExpiration {
+  func expiration(_ rule: CardRule, _ validUntil: Timestamp) -> PushExpiration {
     rule.rule.expires.isStored ? .at(validUntil) : .neverStore
   }
 
@@ -227,7 +235,7 @@ extension Decider {
 extension LedgerReason {
   /// Returns the reason of an accepted push, with the optional fields that it sends as null because
   /// their values are broken: the warning is where a person looks for the push.
-  fileprivate static func sent(
+  static func sent(
     _ reason: LedgerReason?, without broken: [RenderingError]
   ) -> LedgerReason? {
     if broken.isEmpty { return reason }

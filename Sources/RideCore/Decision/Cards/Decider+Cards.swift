@@ -15,6 +15,7 @@ extension Decider {
   /// Evaluates the ride's cards: updates each of them, and starts one if there is none.
   mutating func evaluateCards() {
     closeUnknownStarts()
+    decision.settlement.memo.runs = decision.view.memo.runs
     for rule in configuration.rules.cards where concerns(rule) {
       let refreshContext = context(RideEvent.refresh(at: now))
       let rendered = RenderedCard(rule, in: refreshContext)
@@ -22,14 +23,16 @@ extension Decider {
         broadcast(rule, rendered, refreshContext, storage)
         continue
       }
-      for card in decision.view.cards where card.app == rule.app && !card.isGone {
+      for card in decision.view.cards
+      where card.app == rule.app && !card.isGone && !card.target.isPhone {
         let content = content(rendered, of: rule, for: card.ownerID, card.installationID)
-        update(card, of: rule, content, refreshContext)
+        let memo = decision.view.memo.cards[card.target]
+        update(card, memo, of: rule, content, refreshContext)
       }
       startCards(of: rule, rendered)
     }
     for (target, memo) in decision.view.memo.cards.sorted(by: { $0.key < $1.key })
-    where memo.isPending && decision.settlement.memo.cards[target] == nil {
+    where memo.isPending && !target.isPhone && decision.settlement.memo.cards[target] == nil {
       if let rule = configuration.rules.cards.first {
         close(
           entry(of: target, memo, rule), .suppressed, LedgerReason(.cardGone, "the card is gone"))
@@ -50,23 +53,19 @@ extension Decider {
   }
 
   mutating func update(
-    _ card: Card, of rule: CardRule, _ rendered: RenderedCard, _ refreshContext: TemplateContext?
+    _ card: Card, _ memo: CardMemo?, of rule: CardRule, _ rendered: RenderedCard,
+    _ refreshContext: TemplateContext?
   ) {
-    let isNew = decision.view.memo.cards[card.target] == nil
+    let isNew = memo == nil
     var machine = CardStateMachine(
-      rule.life.life(in: decision.view.ride?.state), card, decision.view.memo.cards[card.target],
-      now: now)
-    if decision.view.isTakenOver {
+      rule.life.life(in: decision.view.ride?.state), card, memo, now: now)
+    if decision.view.isTakenOver || card.phone != nil && decision.view.mayHaveBeenSent {
       machine.followUnrecordedPushes(until: decision.view.heldUntil ?? now)
     }
-    machine.handle(newEvents, isState: configuration.rules.isState)
+    // Each part of a pass reads other phones, and each card its events once.
+    machine.handle(card.phone == nil ? newEvents : events, isState: configuration.rules.isState)
     let starts = isNew ? self.starts(of: card) : []
-    // A card that was started by push is on the screen.
-    let opening = (try? opening(of: rule)) ?? nil
-    if let alert = machine.schedule(opening, isNew: isNew && starts.isEmpty) {
-      close(
-        alert, .suppressed, LedgerReason(.cardPending, "the card has not appeared yet"), rule, card)
-    }
+    if card.phone == nil { schedule(&machine, card, rule, isNew: isNew && starts.isEmpty) }
     // A card that was registered after the event has the score of its start, otherwise of the state.
     for cause in [starts.last?.entry.event.name, decision.view.ride?.state].compactMap(\.self)
     where machine.memo.scoredBy == nil { machine.score(by: cause) }
@@ -84,14 +83,21 @@ extension Decider {
     }
     if let end, machine.memo.endsAt == nil { self.end(&machine, end, card, rule) }
     // A card that is removed shows no alert: its rule's own is sent.
-    if machine.memo.isDismissed { machine.memo.alert = nil }
+    if machine.memo.isDismissed || card.phone != nil && machine.isRemoved {
+      machine.memo.alert = nil
+    }
     let shown = machine.fingerprint(of: rendered.shown)
     defer { decision.settlement.memo.cards[card.target] = machine.memo }
+    if let phone = card.phone, isUnreachable(phone, &machine, card, rule) {
+      suppressedCards.insert(card.target)
+      return
+    }
     if machine.isPastScreen {
       suppressedCards.insert(card.target)
       close(
         entry(of: card.target, machine.memo, rule, card), .expired,
         LedgerReason(.cardTooOld, "a card stays at most 12 hours"))
+      if card.phone != nil { return machine.finish() }
       decision.settlement.invalidations.append(.ofCard(card.target, since: nil, reason: "expired"))
       for id in startIDs(of: card) { decision.settlement.memo.starts[id] = nil }
       return
@@ -112,6 +118,17 @@ extension Decider {
     }
   }
 
+  /// Records when a card appears that the app has scheduled.
+  private mutating func schedule(
+    _ machine: inout CardStateMachine, _ card: Card, _ rule: CardRule, isNew: Bool
+  ) {
+    // A card that was started by push is on the screen.
+    let opening = (try? opening(of: rule)) ?? nil
+    guard let alert = machine.schedule(opening, isNew: isNew) else { return }
+    close(
+      alert, .suppressed, LedgerReason(.cardPending, "the card has not appeared yet"), rule, card)
+  }
+
   /// Returns the starts by push that a card may come from, in the order of their events.
   private func starts(of card: Card) -> [StartMemo] {
     startIDs(of: card).compactMap { decision.view.memo.starts[$0] }
@@ -120,7 +137,8 @@ extension Decider {
 
   /// Returns the same starts by `StartToken.id`.
   func startIDs(of card: Card) -> [Int64] {
-    decision.view.memo.starts.filter { _, start in
+    if card.target.isPhone { return [] }
+    return decision.view.memo.starts.filter { _, start in
       start.entry.app == card.app && start.owner == card.ownerID
         && (start.installationID ?? card.installationID)
           == (card.installationID ?? start.installationID)
@@ -151,7 +169,7 @@ extension Decider {
     var entry = draft(rule.rule, alert)
     entry.id = PushID(of: "card-alert", card.target.rawValue, "\(alert.id)", alert.name)
     entry.tokenSuffix = String(card.token.suffix(6))
-    if case .activity = card.target { entry.owner = card.ownerID }
+    entry.concern(card)
     close(entry, status, reason)
   }
 
@@ -173,6 +191,10 @@ extension Decider {
   private func endCondition(
     _ machine: CardStateMachine, _ card: Card, _ rule: CardRule, _ context: TemplateContext?
   ) -> CardEnd? {
+    if let phone = card.phone {
+      return androidEnd(phone, rule, context)
+        ?? machine.expiry.map { CardEnd(at: $0.at, reason: $0.reason) }
+    }
     guard let context else {
       return CardEnd(at: now, reason: LedgerReason(.rideNotFound, "the ride is gone"))
     }
@@ -224,12 +246,14 @@ extension Decider {
     let cause = update?.cause ?? memo.cause ?? RideEvent.refresh(at: now)
     var entry = draft(rule.rule, memo.subject ?? cause)
     let event = update?.event ?? (memo.endsAt == nil ? .update : .end)
-    let ordinal = event == .end ? "end" : "\(memo.number)"
+    // The card of an Android phone may end several times.
+    let end = target.isPhone ? "end \(memo.number)" : "end"
+    let ordinal = event == .end ? end : "\(memo.number)"
     entry.id = PushID(
       of: "card", decision.view.rideID.text, rule.name, target.rawValue, ordinal)
     entry.card = target
-    // The card of a channel is everyone's.
-    if case .activity = target { entry.owner = card?.ownerID }
+    entry.concern(card)
+    if case .phone(let id) = target { entry.phone = id }
     entry.cardEvent = event
     entry.attempts = memo.failures
     entry.tokenSuffix = card.map { String($0.token.suffix(6)) }
@@ -237,63 +261,13 @@ extension Decider {
   }
 }
 
-// Broadcast cards: a ride has one channel, which is followed like any card. Creating a channel
-// takes a request to APNs, so a decision can only state that one is needed; it repeats this until
-// there is one.
-extension Decider {
-  mutating func broadcast(
-    _ rule: CardRule, _ rendered: RenderedCard, _ context: TemplateContext?,
-    _ storage: ChannelStorage
-  ) {
-    rejectUpdateTokens(rule)
-    let app = rule.app
-    let channel = decision.view.channels.last {
-      $0.app == app && $0.environment == configuration.defaultEnvironment
-    }
-    if let card = channel.flatMap({ Card(of: $0) }) {
-      return update(card, of: rule, rendered, context)
-    }
-    guard context != nil, needsChannel(rule), rideEnd(rule) == nil else { return }
-    if let channel {
-      // The card of a ride without changes has ended: only a change of the ride starts another.
-      if channel.standing == .over, !newEvents.contains(where: { !$0.isInternal }) { return }
-      recordChannelRefusal(channel, rule)
-      if channel.retryAt > now { return scheduleCards(at: channel.retryAt) }
-    }
-    decision.settlement.needs.append(ChannelNeed(app: app, storage: storage))
-    scheduleCards(at: now + ChannelRow.longestCall)
-  }
-
-  /// Returns whether the ride is in a state in which its rule wants a channel.
-  func needsChannel(_ rule: CardRule) -> Bool {
-    guard decision.isActive, let state = decision.view.ride?.state else { return false }
-    return rule.life.broadcastStates.isEmpty || rule.life.broadcastStates.contains(state)
-  }
-
-  /// Records why a ride has no channel, once for each time that APNs refused one.
-  private mutating func recordChannelRefusal(_ channel: RideChannel, _ rule: CardRule) {
-    guard case .refused(let reason) = channel.standing,
-      newEvents.contains(where: { $0.name == InternalEvent.channelRefused.rawValue })
-    else { return }
-    let event = RideEvent(id: 0, name: InternalEvent.channelRefused.rawValue, at: channel.createdAt)
-    var entry = draft(rule.rule, event)
-    entry.id = PushID(
-      of: "channel", decision.view.rideID.text, rule.name, "\(channel.id)")
-    let words = ReasonExplanation.of(reason).map { ": \($0.meaning); \($0.advice)" } ?? ""
-    close(entry, .suppressed, LedgerReason(.noChannel, "no channel: \(reason)\(words)"))
-  }
-
-  /// Records cards that the app registered with update tokens although the rule broadcasts.
-  private mutating func rejectUpdateTokens(_ rule: CardRule) {
-    for card in decision.view.cards where card.app == rule.app && !card.isGone {
-      let memo = decision.view.memo.cards[card.target]
-      var machine = CardStateMachine(rule.life, card, memo, now: now)
-      complain(
-        &machine, .suppressed,
-        LedgerReason(
-          .ruleBroadcasts, "the rule broadcasts: the app must subscribe to the ride's channel"),
-        rule, card)
-      decision.settlement.memo.cards[card.target] = machine.memo
+extension LedgerEntry {
+  /// Records whose card it is about; the card of a channel is everyone's.
+  fileprivate mutating func concern(_ card: Card?) {
+    switch card?.target {
+    case .activity: owner = card?.ownerID
+    case .phone(let id): (owner, phone) = (card?.ownerID, id)
+    case .channel, nil: break
     }
   }
 }

@@ -9,23 +9,38 @@ extension Decider {
     guard rule.pushType == .alert, rule.withCard != .send, !decision.settlement.memo.cards.isEmpty
     else { return [] }
     if rule.withCard == .skip { return cards(on: phone) }
+    if phone.platform == .android {
+      let card = CardTarget.phone(phone.id)
+      return hasAndroidCard(phone) && isShowing(card, event) ? [card] : []
+    }
     var covering: [CardTarget] = []
     for card in decision.view.cards where isShown(card, on: phone) {
-      if hasShown(card.target, event) {
-        covering.append(card.target)
-      } else if decision.settlement.memo.cards[card.target]?.alert != event {
-        continue
-      } else if suppressedCards.contains(card.target) {
-        decision.settlement.memo.cards[card.target]?.alert = nil
-      } else {
-        covering.append(card.target)
-      }
+      if isShowing(card.target, event) { covering.append(card.target) }
     }
     return covering
   }
 
+  /// Returns whether a card shows an event's alert, now or in an earlier part of this pass.
+  private mutating func isShowing(_ card: CardTarget, _ event: RideEvent) -> Bool {
+    if hasShown(card, event) { return true }
+    if decision.settlement.memo.cards[card]?.alert != event { return false }
+    if !suppressedCards.contains(card) { return true }
+    decision.settlement.memo.cards[card]?.alert = nil
+    return false
+  }
+
+  /// Returns whether an Android phone has a card of its app that was not dismissed and has not ended.
+  private func hasAndroidCard(_ phone: Phone) -> Bool {
+    let android = decision.settlement.memo.cards[.phone(phone.id)]?.android
+    return android?.app == phone.app && android?.isOver == false
+  }
+
   /// Returns the cards on a phone that show the ride's present state.
   private mutating func cards(on phone: Phone) -> [CardTarget] {
+    if phone.platform == .android {
+      let card = CardTarget.phone(phone.id)
+      return hasAndroidCard(phone) && isCurrent(card) ? [card] : []
+    }
     var shown: [CardTarget] = []
     for card in decision.view.cards where isCurrent(card.target) {
       if isShown(card, on: phone) { shown.append(card.target) }
@@ -43,7 +58,7 @@ extension Decider {
   /// Returns the pushes that start a card on a phone now, each of which shows an alert of its own.
   mutating func starts(on phone: Phone) -> [Int64] {
     let started = Set(decision.pushes.compactMap(\.entry.startToken))
-    if started.isEmpty { return [] }
+    if started.isEmpty || phone.platform == .android { return [] }
     var found: [Int64] = []
     for token in decision.view.startTokens
     where started.contains(token.id) && token.app == phone.app && token.ownerID == phone.ownerID {
@@ -89,28 +104,43 @@ extension Decider {
 
   /// Returns whether a card is on this phone.
   private mutating func isShown(_ card: Card, on phone: Phone) -> Bool {
-    guard card.app == phone.app, card.ownerID == phone.ownerID, !card.isGone else { return false }
+    guard card.app == phone.app, card.ownerID == phone.ownerID, !card.isGone,
+      !card.target.isPhone
+    else { return false }
     return isInstalled(card.installationID, on: phone)
   }
 
   /// Returns whether what its owner has registered is on this phone: by the installation, or because
-  /// the owner has no other phone of the app.
+  /// the owner has no other iPhone with the app.
   private mutating func isInstalled(_ installation: InstallationID?, on phone: Phone) -> Bool {
     if let installation, let own = phone.installationID { return installation == own }
     // Later parts of a pass don't read the phones of earlier ones.
-    return isFirstPart && count(of: phone) == 1
+    return isFirstPart && count(of: PhoneOwner(phone)).iPhones == 1
   }
 
-  private mutating func count(of phone: Phone) -> Int { count(of: PhoneOwner(phone)) }
-
   /// Returns the number of phones that a person has in an app, of those that were read.
-  mutating func count(of owner: PhoneOwner) -> Int {
+  mutating func count(of owner: PhoneOwner) -> PhoneCount {
     let counts =
       phoneCounts
       ?? decision.view.phones.reduce(into: [:]) { counts, phone in
-        counts[PhoneOwner(phone), default: 0] += 1
+        counts[PhoneOwner(phone), default: PhoneCount()].add(phone)
       }
     phoneCounts = counts
-    return counts[owner] ?? 0
+    return counts[owner] ?? PhoneCount()
+  }
+}
+
+/// The phones of one person: a card that names no installation may be on any of the iPhones.
+struct PhoneCount {
+  private(set) var iPhones = 0
+  private(set) var androids = 0
+
+  var all: Int { iPhones + androids }
+
+  mutating func add(_ phone: Phone) {
+    switch phone.platform {
+    case .ios: iPhones += 1
+    case .android: androids += 1
+    }
   }
 }

@@ -34,11 +34,17 @@ extension Decider {
         return scheduleCards(at: opening)
       }
       if isEnding(rule) {
+        // On Android the next card replaces the one before.
+        let isBlocked =
+          hasAndroid && rule.rule.conditionScope == .event
+          && startCondition(rule, event, of: nil) != nil
+        if !isBlocked { beginRun(of: rule, on: event) }
         decision.settlement.memo.awaitedStarts[rule.name] = event
         return
       }
     }
     if isStartBlocked(rule, on: event, entry, isNew: new != nil) { return }
+    beginRun(of: rule, on: event)
     if new == nil {
       // What waited is as new as if it happened at its time, or now if only a change of the ride
       // showed that this had come.

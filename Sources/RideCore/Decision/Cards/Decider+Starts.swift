@@ -64,15 +64,23 @@ extension Decider {
       return block(unaddressed, reason)
     }
     let isOwners = { (other: App, id: OwnerID) in other == app && id == owner }
+    let phones = decision.view.phones.filter {
+      isOwners($0.app, $0.ownerID) && $0.platform == .ios
+    }
     let plan = StartPlan(
-      phones: decision.view.phones.filter { isOwners($0.app, $0.ownerID) },
-      cards: decision.view.cards.filter { isOwners($0.app, $0.ownerID) },
+      phones: phones,
+      cards: decision.view.cards.filter { isOwners($0.app, $0.ownerID) && !$0.target.isPhone },
       tokens: decision.view.startTokens.filter {
         isOwners($0.app, $0.ownerID) && $0.attributesType == rule.life.attributesType
       },
       starts: decision.settlement.memo.starts.filter {
         isOwners($0.value.entry.app, $0.value.owner)
       })
+    if plan.lacksToken, hasAndroid, phones.isEmpty, count(of: PhoneOwner(app, owner)).all > 0 {
+      // Their phones need no token.
+      if rideEnd(rule) != nil { close(unaddressed, .suppressed, .rideOverAlready) }
+      return
+    }
     if plan.lacksToken {
       return close(unaddressed, .suppressed, .noStartToken(of: app))
     }
@@ -108,7 +116,7 @@ extension Decider {
       return close(entry, .suppressed, .noLongerParticipates(entry.app))
     }
     if decision.view.cards.contains(where: {
-      $0.app == entry.app && $0.ownerID == token.ownerID
+      !$0.target.isPhone && $0.app == entry.app && $0.ownerID == token.ownerID
         && ($0.installationID ?? token.installationID)
           == (token.installationID ?? $0.installationID)
     }) {

@@ -4,8 +4,8 @@ import Base
 extension Settlement {
   /// Records the outcome of a push to a card; returns when the card needs attention again.
   mutating func record(
-    _ push: PlannedPush, _ step: CardStep, _ outcome: PushOutcome, now: Timestamp,
-    jitter: () -> Double
+    _ push: PlannedPush, _ step: CardStep, _ outcome: PushOutcome, isDoubtful: Bool,
+    now: Timestamp, jitter: () -> Double
   ) -> Timestamp? {
     guard var card = memo.cards[step.card] else { return nil }
     var entry = push.entry
@@ -19,14 +19,19 @@ extension Settlement {
     case .accepted:
       entry.status = .accepted
       card.follow(step, isRefused: false)
-      if step.event == .end {
+      if step.card.isPhone {
+        card.android?.isStarted = true
+        card.android?.isOver = step.event == .end
+      } else if step.event == .end {
         invalidations.append(.ofCard(step.card, since: nil, reason: "ended"))
         for id in step.endedStarts { memo.starts[id] = nil }
       }
     case .rejected:
       entry.status = .rejected
       card.follow(step, isRefused: true)
-      if verdict.phoneGone != nil || verdict.isGone && step.isBroadcast {
+      if step.event == .end { card.android?.isOver = true }
+      let isProven = !(isDoubtful && step.card.isPhone)
+      if verdict.phoneGone != nil && isProven || verdict.isGone && step.isBroadcast {
         invalidations.append(
           .ofCard(step.card, since: verdict.phoneGone, reason: verdict.reason?.text ?? ""))
       }
@@ -42,13 +47,20 @@ extension Settlement {
     }
     entries.append(entry)
     memo.cards[step.card] = card
+    examine(
+      push, outcome, verdict, goesAgain: entry.status == .pending, isDoubtful: isDoubtful, now: now)
+    if step.card.isPhone { return card.retryAt ?? due(card, step, now: now) }
     // A start that waits for the end of the card before can leave now.
     if step.event == .end, entry.status == .accepted, !memo.awaitedStarts.isEmpty { return now }
     // A ride whose channel is gone needs another one.
     if verdict.isGone, step.isBroadcast { return now }
     if verdict.phoneGone != nil { return nil }
     if let retryAt = card.retryAt { return retryAt }
-    return CardStateMachine(step.settled.life, card, now: now).due(card.shown)
+    return due(card, step, now: now)
+  }
+
+  private func due(_ card: CardMemo, _ step: CardStep, now: Timestamp) -> Timestamp? {
+    CardStateMachine(step.settled.life, card, now: now).due(card.shown)
   }
 
   private func retryDelay(
