@@ -80,6 +80,7 @@ struct APNsVariables {
       widgetBundleIDs: Self.spelled(widgetBundleIDs, as: rules.apps),
       defaultEnvironment: defaultEnvironment)
     engine.receivers = PostReceivers(posts.variables)
+    engine.androidApps = Set(fcm.spelled(as: rules.apps).apps)
     // If one environment is a simulator or a proxy and the other one is Apple's own, a push for the
     // one must not reach the other.
     let apple = APNsConfiguration()
