@@ -1,5 +1,6 @@
 import Base
 import RideCore
+import Synchronization
 import Testing
 
 @testable import Orchestrator
@@ -102,7 +103,9 @@ import Testing
     #expect(record(.accepted, in: &lanes, at: pause) == [.resumed])
   }
 
-  @Test func `a later answer of the quota prolongs the pause, an earlier one does not end it`() throws {
+  @Test func `a later answer of the quota prolongs the pause, an earlier one does not end it`()
+    throws
+  {
     var lanes = Lanes()
     _ = record(Self.refused(429, "QUOTA_EXCEEDED", after: 30), in: &lanes)
     #expect(record(Self.refused(429, "QUOTA_EXCEEDED", after: 5), in: &lanes).isEmpty)
@@ -132,6 +135,47 @@ import Testing
     _ = record(.accepted, in: &lanes)
     _ = record(Self.refused(status, word), times: 100, in: &lanes)
     #expect(paused(lanes).isEmpty == !pauses)
+  }
+
+  @Test(arguments: ["UNREGISTERED", "SENDER_ID_MISMATCH"])
+  func `with an account of another project no phone is disabled, and the lane pauses`(
+    word: String
+  ) async throws {
+    let store = CheckingStore()
+    let now = store.state.withLock { $0.now }
+    store.add(
+      (0..<50).map { index in
+        var ride = Ride(id: RideID("ride-\(index)"), state: "driver_arrived")
+        ride.customerID = OwnerID("c\(index)")
+        // Half of them are tokens, half are installation IDs.
+        let fid = "cX3fUGh9R0uVxK2mQ7wE" + (index < 10 ? "0\(index)" : "\(index)")
+        var phone = Phone(
+          id: Int64(index), app: .customer, ownerID: OwnerID("c\(index)"),
+          token: index % 2 == 0 ? fid : fid + ":APA91b")
+        phone.platform = .android
+        let event = RideEvent(id: Int64(index + 1), name: "driver_arrived", at: now)
+        return RideView(rideID: ride.id, ride: ride, events: [event], phones: [phone])
+      }, at: now)
+    let transport = StrictTransport { _ in
+      .refused(Refusal(status: 404, reason: word, timestamp: now))
+    }
+    let said = Mutex<[String]>([])
+    let log = Log { level, message, _ in
+      if level == .error { said.withLock { $0.append(message) } }
+    }
+    let engine = try EngineTests.engine(store, transport, batch: 5, log: log)
+    await EngineTests.run(engine, store) { $0.settled.count == 50 }
+    #expect(
+      said.withLock { $0 } == ["App paused: FCM refuses its pushes; check the service account"])
+    let (gone, entries) = store.state.withLock { ($0.gone, $0.entries) }
+    #expect(gone.isEmpty)
+    let refused = transport.taken.count
+    #expect((20..<50).contains(refused), "\(refused)")
+    #expect(
+      entries.count {
+        $0.reason?.text == "the app's pushes are paused: FCM refuses them"
+      } == 50 - refused)
+    #expect(transport.faults.isEmpty)
   }
 
   private static func request() throws -> PushRequest {

@@ -23,7 +23,8 @@ import Testing
   func `every rule that phones receive is a message of FCM's size`(locale: String?) throws {
     let rules = try RuleDirectory.load(ScheduleTests.directory).get().ruleSet
     let registration = try #require(FCMRegistration("cX3fUGh9R0uVxK2mQ7wE1a"))
-    let data = #"{"eta_epoch": 1795248300, "address": "12 Canal Street", "from": "Mia", "text": "Hi"}"#
+    let data =
+      #"{"eta_epoch": 1795248300, "address": "12 Canal Street", "from": "Mia", "text": "Hi"}"#
     var kinds: Set<String> = []
     for rule in rules.rules where rule.what.isForPhones {
       if case .liveActivity = rule.what { continue }

@@ -13,7 +13,8 @@ package struct ConfigurationMistake: Hashable, Sendable {
 
   /// Returns the mistake that an outcome reveals; nil if it reveals none.
   init?(_ push: PlannedPush, _ outcome: PushOutcome) {
-    guard let code = Verdict(outcome, over: push.network).reason?.code, code.isOfConfiguration else { return nil }
+    guard let code = Verdict(outcome, over: push.network).reason?.code, code.isOfConfiguration
+    else { return nil }
     self.init(app: push.entry.app, network: push.network, code: code)
   }
 

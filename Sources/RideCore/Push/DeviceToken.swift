@@ -20,6 +20,12 @@ package struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     hex = hasUpperCase ? text.lowercased() : text
   }
 
+  /// Returns a recorded address in the form by which it is compared: a device token in lower case, and
+  /// an address at FCM, which is case-sensitive, as it is.
+  package static func recorded(_ text: String) -> String {
+    text.allSatisfy(\.isHexDigit) ? text.lowercased() : text
+  }
+
   /// The last six digits: enough to distinguish phones, too few to send a push.
   package var suffix: String { String(hex.suffix(6)) }
 

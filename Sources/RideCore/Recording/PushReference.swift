@@ -21,6 +21,6 @@ package struct PushReference: StoredObject, Hashable, Sendable {
     try fields.field("rule", &rule)
     self.rule = rule ?? ""
     try fields.field("token", &token)
-    token = token?.lowercased()
+    token = token.map(DeviceToken.recorded)
   }
 }

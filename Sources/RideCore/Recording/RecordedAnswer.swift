@@ -40,7 +40,7 @@ package struct RecordedAnswer: StoredObject, Hashable, Sendable {
 
   package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
     try fields.field("token", &token)
-    token = token.lowercased()
+    token = DeviceToken.recorded(token)
     let fault = StoredFault("no status", expected: "one of HTTP, or 0 if there was no answer")
     try fields.field(
       "status", &status, as: .other(fault, where: { (0...999).contains($0) }), or: fault)

@@ -91,7 +91,8 @@ struct AndroidMessage: Sendable {
       body.add(notification)
       body.add(",")
     }
-    body.add("\"priority\":\"\(isHighPriority ? "HIGH" : "NORMAL")\",\"ttl\":\"\(ttl)s\"},\"data\":")
+    body.add(
+      "\"priority\":\"\(isHighPriority ? "HIGH" : "NORMAL")\",\"ttl\":\"\(ttl)s\"},\"data\":")
     body.add(data)
     return body
   }

@@ -35,7 +35,9 @@ enum AndroidSize {
     ]
     return groups.flatMap { group, prefix -> [Field] in
       guard case .object(let members)? = group else { return [] }
-      return members.sorted { $0.key < $1.key }.map { ($0.key, prefix + $0.key, size(of: $0.value)) }
+      return members.sorted { $0.key < $1.key }.map {
+        ($0.key, prefix + $0.key, size(of: $0.value))
+      }
     }
   }
 

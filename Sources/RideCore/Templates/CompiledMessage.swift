@@ -133,7 +133,8 @@ extension CompiledMessage {
       text.map { compiled(.visible($0.forPeople), named: name) }
     }
     if let title = alert.title {
-      self[keyPath: place].append(field(prefix + "title", [.visible(title.forPeople)], named: "title"))
+      self[keyPath: place].append(
+        field(prefix + "title", [.visible(title.forPeople)], named: "title"))
     }
     if !lines.isEmpty {
       self[keyPath: place].append(Field(key: prefix + "body", values: lines, form: .lines))

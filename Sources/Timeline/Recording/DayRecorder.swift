@@ -65,13 +65,13 @@ package struct DayRecorder {
     }
     for row in pass.answers {
       var answer = row.record
-      answer.token = names.token(answer.token)
+      answer.token = names.address(answer.token)
       append(.answer(answer), at: row.at ?? decided)
     }
     for row in pass.outcomes {
       var outcome = row.record
       outcome.push.ride = state.id
-      outcome.push.token = outcome.push.token.map(names.token)
+      outcome.push.token = outcome.push.token.map(names.address)
       if let id = row.id { state.pushes[id] = outcome.push }
       if outcome.status != .pending { append(.outcome(outcome), at: pass.settledAt ?? decided) }
     }

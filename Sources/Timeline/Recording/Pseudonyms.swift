@@ -35,6 +35,12 @@ package struct Pseudonyms: Sendable {
     return address.isFID ? "d" + code.prefix(21) : "\(code.prefix(22)):\(code)"
   }
 
+  /// Returns the pseudonym of what a push was sent to, whose platform is not recorded.
+  func address(_ text: String) -> String {
+    if text.allSatisfy(\.isHexDigit) { return token(text) }
+    return FCMRegistration(text).map(registration) ?? token(text)
+  }
+
   /// Returns a stand-in for a text: equal for equal texts, because a card is sent if its text changes.
   func text(_ text: String) -> String {
     "text_\(SHA256.hex(code("text \(text)").prefix(4)))"

@@ -3,7 +3,7 @@ import Foundation
 import RideCore
 import Synchronization
 
-/// A transport that refuses what APNs would refuse, and records what it took.
+/// A transport that refuses what APNs or FCM would refuse, and records what it took.
 ///
 /// By default it accepts each push at once; `answer` changes that. Violations of the transport's
 /// own contract (a ticket used twice at one time, one push in flight twice) are recorded as faults.
@@ -118,9 +118,23 @@ final class StrictTransport: PushTransport {
     return ["start", "update", "end"].contains(event) ? nil : "InvalidPushType"
   }
 
+  /// Returns FCM's word for refusing a message; nil if it is valid.
+  private func refusal(ofMessage request: PushRequest, to phone: FCMRegistration) -> String? {
+    let message = JSONValue(json: request.payload)?["message"]
+    let target = message?[phone.isFID ? "fid" : "token"]
+    guard request.network == .android, request.headers.topic.isEmpty, target == .string(phone.text),
+      message?.value(at: ["android", "ttl"]) != nil,
+      message?.value(at: ["data", "rp_id"]) == .string(request.headers.id.description)
+    else { return "INVALID_ARGUMENT" }
+    return nil
+  }
+
   /// Returns Apple's reason for refusing a push; nil if it is valid.
   private func refusal(of request: PushRequest) -> String? {
     let headers = request.headers
+    if case .registration(let phone) = request.address {
+      return refusal(ofMessage: request, to: phone)
+    }
     if !topics.contains(headers.topic) { return "TopicDisallowed" }
     if request.payload.isEmpty { return "PayloadEmpty" }
     if request.payload.count > PushRequest.payloadLimit { return "PayloadTooLarge" }

@@ -134,7 +134,8 @@ import Testing
   }
 
   @Test func `a notification counts with its keys`() {
-    let body = #"{"message":{"android":{"notification":{"body":"abc","list":["é","x"],"on":true},"#
+    let body =
+      #"{"message":{"android":{"notification":{"body":"abc","list":["é","x"],"on":true},"#
       + #""priority":"HIGH","ttl":"0s"},"data":{"k":"a\"b"},"fid":"x"}}"#
     // body + abc, list + é + x, on + true, k + a"b
     #expect(AndroidSize.count(Array(body.utf8)) == 7 + 7 + 6 + 4)

@@ -110,11 +110,12 @@ import Testing
   }
 
   /// A condition, and which of an Android phone and an iPhone without an environment it admits.
-  @Test(arguments: [
-    ("phone.platform == 'android'", [1]), ("phone.platform == 'ios'", [2]),
-    ("phone.platform in ['ios', 'android']", [1, 2]),
-    ("phone.environment == 'production'", [1]), ("phone.environment == 'sandbox'", [2]),
-  ] as [(String, [Int64])])
+  @Test(
+    arguments: [
+      ("phone.platform == 'android'", [1]), ("phone.platform == 'ios'", [2]),
+      ("phone.platform in ['ios', 'android']", [1, 2]),
+      ("phone.environment == 'production'", [1]), ("phone.environment == 'sandbox'", [2]),
+    ] as [(String, [Int64])])
   func `if reads the platform, and Android has no test builds`(
     text: String, admitted: [Int64]
   ) throws {

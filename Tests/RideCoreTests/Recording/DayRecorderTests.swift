@@ -73,6 +73,28 @@ import Testing
     for line in lines { #expect(try reader.read(line.json) == line) }
   }
 
+  @Test(arguments: [AndroidSample.fid, AndroidSample.token])
+  func `Answers of FCM have the pseudonym of their phone, in the form of an address at FCM`(
+    address: String
+  ) throws {
+    let lines = lines([try pass(Sample.view(phones: [AndroidSample.phone(token: address)]))])
+    var phones: [String] = []
+    var pushes: [String?] = []
+    for line in lines {
+      switch line.content {
+      case .change(.phone(let phone)): phones.append(phone.token)
+      case .answer(let answer): pushes.append(answer.token)
+      case .outcome(let outcome): pushes.append(outcome.push.token)
+      default: break
+      }
+    }
+    let phone = try #require(phones.first)
+    #expect(phones.count == 1 && pushes == [phone, phone])
+    #expect(phone != address)
+    let isFID = FCMRegistration(address)?.isFID
+    #expect(FCMRegistration(phone)?.isFID == isFID)
+  }
+
   @Test func `A row is whole once, and then only what changed`() throws {
     var view = Sample.view()
     view.ride?.attributes = #"{"a": 1, "b": 2}"#
