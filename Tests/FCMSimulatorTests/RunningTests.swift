@@ -167,22 +167,26 @@ import Testing
     #expect(reply.headers["date"]?.hasSuffix(" GMT") == true)
   }
 
-  @Test(arguments: ["--http2", "--http1.1"])
-  func `an answer may break off in the middle of its body`(http: String) throws {
+  @Test func `an answer may break off in the middle of its body`() throws {
     let simulator = try RunningFCM()
     let token = try simulator.accessToken()
     try simulator.setFaults(#"[{"match":{"call":"send"},"action":{"half_body":true}}]"#)
+    let body = try ScratchFile(Data(RunningFCM.message().utf8))
+    let url = simulator.url + "/v1/projects/rides/messages:send"
+    let authorization = ["-H", "authorization: Bearer \(token)"]
+    // Curl gives nothing of a stream that was reset; nghttp shows its frames.
+    let frames = try Tool.run(
+      "/usr/bin/nghttp", ["-n", "-v", "-d", body.url.path] + authorization + [url]
+    ).output
+    for part in [":status: 200", "recv DATA frame", "error_code=INTERNAL_ERROR"] {
+      #expect(frames.contains(part), "\(frames)")
+    }
+    let words = ["-s", "--http1.1", "--max-time", "60", "--cacert", simulator.process.authorityPath]
     let result = try Tool.run(
-      "/usr/bin/curl",
-      [
-        "-s", "-i", http, "--max-time", "60", "--cacert", simulator.process.authorityPath,
-        "-H", "authorization: Bearer \(token)", "--data-binary", RunningFCM.message(),
-        simulator.url + "/v1/projects/rides/messages:send",
-      ])
-    // Curl's numbers for a stream that was reset, and for a body that is shorter than announced.
-    #expect(result.status == (http == "--http2" ? 92 : 18))
-    #expect(result.output.contains(#"{"name":"proj"#))
-    #expect(!result.output.contains("messages/0:"))
+      "/usr/bin/curl", words + authorization + ["--data-binary", "@" + body.url.path, url])
+    // Curl's number for a body that is shorter than announced.
+    #expect(result.status == 18)
+    #expect(result.output.hasPrefix(#"{"name":"proj"#) && !result.output.hasSuffix("}"))
   }
 
   @Test func `a registration may be reported as gone although its phone got the message`() throws {
