@@ -18,7 +18,8 @@ enum Check: Command {
         help: "a Swift file of the app; compares its ActivityAttributes with the cards"),
       .init(
         name: "--strings", value: "FILE", isRepeatable: true,
-        help: "a String Catalog of the app (.xcstrings); compares its texts with the loc-keys"),
+        help: "a String Catalog of the app (.xcstrings), or strings.xml of an Android app; compares its "
+          + "texts with the loc-keys"),
     ],
     notes: ["Exit status 2 if it finds problems; warnings are not problems."])
 
@@ -68,29 +69,38 @@ enum Check: Command {
     Terminal.print(Escape.line("\(advice.source ?? path): warning: \(rule)\(advice.text)"))
   }
 
-  /// Compares the loc-keys of all rules with the app's String Catalogs.
+  /// Compares the loc-keys of all rules with the texts of the apps: those of each system by
+  /// themselves.
   private static func compare(
     _ rules: LoadedRules, withStrings files: [String], _ path: String
   ) throws -> ExitStatus {
+    let contents = try files.map { (file: $0, bytes: try source($0, limit: catalogSizeLimit)) }
+    let android = contents.filter { $0.file.hasSuffix(".xml") }
     var catalogs: [StringCatalog] = []
     var problems: [RuleProblem] = []
-    for file in files {
-      let bytes = try source(file, limit: catalogSizeLimit)
-      do {
-        catalogs.append(try StringCatalog(file: file, bytes: bytes))
-      } catch {
+    for (file, bytes) in contents where !file.hasSuffix(".xml") {
+      do { catalogs.append(try StringCatalog(file: file, bytes: bytes)) } catch {
         problems.append(error)
       }
     }
+    var systems = catalogs.isEmpty ? [] : [catalogs]
+    if !android.isEmpty {
+      do { systems.append([try StringCatalog(android: android)]) } catch { problems.append(error) }
+    }
     for problem in problems { Terminal.print(problem.description) }
     if !problems.isEmpty { return .foundProblems }
-    let comparison = CatalogComparison(rules, with: catalogs)
-    for warning in comparison.warnings { warn(warning, path) }
-    for problem in comparison.problems { Terminal.print(problem.description) }
-    Terminal.print(
-      "\(files.joined(separator: ", ")): \(counted(comparison.keyCount, "key")) of the rules "
-        + "compared, \(counted(comparison.problems.count, "problem"))")
-    return comparison.problems.isEmpty ? .done : .foundProblems
+    var status = ExitStatus.done
+    for catalogs in systems {
+      let comparison = CatalogComparison(rules, with: catalogs)
+      for warning in comparison.warnings { warn(warning, path) }
+      for problem in comparison.problems { Terminal.print(problem.description) }
+      Terminal.print(
+        "\(catalogs.map(\.file).joined(separator: ", ")): "
+          + "\(counted(comparison.keyCount, "key")) of the rules compared, "
+          + counted(comparison.problems.count, "problem"))
+      if !comparison.problems.isEmpty { status = .foundProblems }
+    }
+    return status
   }
 
   /// The maximum size of a String Catalog: those of large apps have some megabytes.

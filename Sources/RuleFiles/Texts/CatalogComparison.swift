@@ -11,23 +11,31 @@ package struct CatalogComparison {
 
   private let catalogs: [StringCatalog]
 
+  /// - Parameter catalogs: those of one system.
   package init(_ rules: LoadedRules, with catalogs: [StringCatalog]) {
     self.catalogs = catalogs
     let known = Set(catalogs.flatMap(\.entries.keys)).sorted()
     var warned: Set<String> = []
-    for use in rules.keyUses {
+    let uses = rules.keyUses.filter { use in catalogs.contains { $0.has(use) } }
+    for use in uses {
       guard let catalog = catalogs.first(where: { $0.entries[use.key] != nil }) else {
         report(
           use, "\(use.name) \(quoted(use.key)) is not in \(files)",
-          expected: "a key of the app's texts: phones would show the key itself",
+          expected: "a key of the app's texts: "
+            + (catalog(of: .android) == nil
+              ? "phones would show the key itself" : "Android phones would not show the text"),
           nearest: nearestWord(to: use.key, among: known))
         continue
       }
       compare(use, with: catalog)
       if warned.insert(use.key).inserted { warnOfMissing(use, catalog) }
     }
-    keyCount = Set(rules.keyUses.map(\.key)).count
+    keyCount = Set(uses.map(\.key)).count
     problems = Array(Set(problems)).sorted()
+  }
+
+  private func catalog(of platform: Platform) -> StringCatalog? {
+    catalogs.first { $0.platform == platform }
   }
 
   private var files: String { alternatives(catalogs.map(\.file)) }
@@ -39,11 +47,11 @@ package struct CatalogComparison {
       for text in catalog.texts(of: use.key, in: language) ?? [] {
         let specifiers = FormatSpecifiers(text)
         most = max(most, specifiers.count)
-        let other = specifiers.arguments.sorted { $0.key < $1.key }.first { $0.value != "%@" }
+        let other = specifiers.arguments.sorted { $0.key < $1.key }.first { $0.value != catalog.textSpecifier }
         if let other {
           report(
             use, "\(quoted(use.key)) takes \(other.value) as argument \(other.key) in \(language)",
-            expected: "%@ in \(catalog.file): the arguments of a push are texts")
+            expected: "\(catalog.textSpecifier) in \(catalog.file): the arguments of a push are texts")
         } else if specifiers.count > use.argumentCount {
           report(
             use,

@@ -1,7 +1,8 @@
 import Base
 internal import RideCore
 
-/// The app's own texts: a String Catalog (`Localizable.xcstrings`), as Xcode writes it.
+/// The app's own texts: a String Catalog (`Localizable.xcstrings`), as Xcode writes it, or the strings
+/// of an Android app.
 package struct StringCatalog: Sendable {
   /// One text of the catalog.
   struct Entry {
@@ -11,6 +12,8 @@ package struct StringCatalog: Sendable {
     var isSame = false
   }
 
+  /// The system of the app.
+  let platform: Platform
   package let file: String
   let sourceLanguage: String
   let entries: [String: Entry]
@@ -37,16 +40,42 @@ package struct StringCatalog: Sendable {
         file: file, location: nil, found: "no String Catalog",
         expected: "an object with sourceLanguage and strings, as Xcode writes it")
     }
-    self.file = file
-    sourceLanguage = source
-    entries = strings.mapValues { Self.entry($0) }
-    languages = Set(entries.values.flatMap(\.texts.keys)).union([source]).sorted()
+    let entries = strings.mapValues { Self.entry($0) }
+    self.init(
+      platform: .ios, file: file, sourceLanguage: source, entries: entries,
+      languages: Set(entries.values.flatMap(\.texts.keys)).union([source]).sorted())
   }
 
-  /// Returns the texts of a key in a language; without one in the language of the source, the key.
+  init(
+    platform: Platform, file: String, sourceLanguage: String, entries: [String: Entry],
+    languages: [String]
+  ) {
+    self.platform = platform
+    self.file = file
+    self.sourceLanguage = sourceLanguage
+    self.entries = entries
+    self.languages = languages
+  }
+
+  /// The specifier of an argument of a push, which is always a text.
+  var textSpecifier: String {
+    switch platform {
+    case .ios: "%@"
+    case .android: "%s"
+    }
+  }
+
+  /// Returns whether phones of the system use a key of a rule: Android has no subtitle.
+  func has(_ use: TextCatalog.KeyUse) -> Bool {
+    platform == .ios || !use.name.hasPrefix("subtitle")
+  }
+
+  /// Returns the texts of a key in a language; without one in the language of Xcode's source, the key.
   func texts(of key: String, in language: String) -> [String]? {
     guard let entry = entries[key] else { return nil }
-    return entry.texts[language] ?? (language == sourceLanguage ? [key] : nil)
+    // Android has no text for a name that a file lacks.
+    let isKeyText = platform == .ios && language == sourceLanguage
+    return entry.texts[language] ?? (isKeyText ? [key] : nil)
   }
 
   private static func entry(_ value: JSONValue) -> Entry {
