@@ -102,6 +102,18 @@ import TestSupport
       #"{"id":"a","phones":[{"app":"x","token":"aa","environment":"test"}]}"#,
       "environment is neither"
     ),
+    (
+      #"{"id":"a","phones":[{"app":"x","token":"aa","platform":"windows"}]}"#,
+      "platform is neither ios nor android"
+    ),
+    (
+      #"{"id":"a","phones":[{"app":"x","token":"a b","platform":"android"}]}"#,
+      "token is no registration of FCM"
+    ),
+    (
+      #"{"id":"a","phones":[{"app":"x","token":"a","platform":"android","environment":"sandbox"}]}"#,
+      "environment of an Android phone"
+    ),
     ("{\"id\":\"a\"}\n{\"id\":\"a\"}", ":3: the ride a for the second time"),
   ]
 

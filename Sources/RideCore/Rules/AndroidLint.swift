@@ -160,7 +160,7 @@ enum AndroidLint {
       (
         [],
         "its message to Android phones has about \(size) bytes if values have "
-          + "\(RuleLint.plausible.value); \(limit) are allowed"
+          + "\(RuleLint.plausible.value); \(AndroidSize.limit) are allowed"
       )
     ]
   }
@@ -181,7 +181,6 @@ enum AndroidLint {
     ]
   }
 
-  private static let limit = 4096
   private static let nearLimit = 3600
   /// About the bytes of the keys that RidePulse adds, and of their values.
   private static let ownKeys = 200
@@ -207,11 +206,5 @@ extension Rule {
     case .liveActivity(let life): life.broadcast == nil
     case .toExtension, .emit, .post: false
     }
-  }
-}
-
-extension Alert {
-  fileprivate var hasText: Bool {
-    title != nil || subtitle != nil || body != nil || titleKey != nil || bodyKey != nil
   }
 }

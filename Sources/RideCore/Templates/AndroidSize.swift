@@ -2,9 +2,9 @@ import Base
 
 /// The size of messages to Android phones, as FCM counts it: the bytes of keys and values of `data`
 /// and of `notification`, without escapes.
-enum AndroidSize {
+package enum AndroidSize {
   /// The most bytes that FCM accepts.
-  static let limit = 4096
+  package static let limit = 4096
 
   /// Returns why FCM would refuse a message as too large; nil if it would not.
   static func problem(of body: [UInt8]) -> LedgerReason? {
@@ -22,7 +22,7 @@ enum AndroidSize {
   }
 
   /// Returns the bytes that count of a message.
-  static func count(_ body: [UInt8]) -> Int {
+  package static func count(_ body: [UInt8]) -> Int {
     fields(of: body).reduce(0) { $0 + $1.name.utf8.count + $1.size }
   }
 

@@ -202,7 +202,8 @@ extension CompiledMessage {
 }
 
 extension Alert {
-  fileprivate var hasText: Bool {
+  /// Whether Android has something to show of it.
+  var hasText: Bool {
     title != nil || subtitle != nil || body != nil || titleKey != nil || bodyKey != nil
   }
 

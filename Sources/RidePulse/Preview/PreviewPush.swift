@@ -42,9 +42,13 @@ struct PreviewGroup {
 enum PreviewWarning {
   /// Returns a warning if a payload reaches nine tenths of its limit.
   static func payload(_ push: PlannedPush) -> String? {
-    let limit = push.address.payloadLimit
-    return push.payload.count * 10 < limit * 9
-      ? nil : "payload has \(push.payload.count) of \(limit) bytes"
+    var (size, limit) = (push.payload.count, push.address.payloadLimit)
+    if push.platform == .android {
+      // Only keys and values count; the whole is never less.
+      if size * 10 < AndroidSize.limit * 9 { return nil }
+      (size, limit) = (AndroidSize.count(push.payload), AndroidSize.limit)
+    }
+    return size * 10 < limit * 9 ? nil : "payload has \(size) of \(limit) bytes"
   }
 }
 
