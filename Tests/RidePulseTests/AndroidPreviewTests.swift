@@ -43,7 +43,8 @@ import Testing
       + phones.joined(separator: ",") + "]}\n"
     return try run(
       [
-        "preview", "--rides", "rides.jsonl", "--from", "2026-11-21T08:00:00Z", "--schedules", "rules",
+        "preview", "--rides", "rides.jsonl", "--from", "2026-11-21T08:00:00Z", "--schedules",
+        "rules",
       ] + words, ["rides.jsonl": ride])
   }
 

@@ -195,7 +195,8 @@ import Testing
       "from names attributes.fare, declared as number", nil
     ),
     (
-      "\(card)content-state: { s: 1 } }\nandroid: { countdown: \"{{ride.attributes.plate}}\" }", "6:27",
+      "\(card)content-state: { s: 1 } }\nandroid: { countdown: \"{{ride.attributes.plate}}\" }",
+      "6:27",
       "countdown is {{ride.attributes.plate}}, declared as text", nil
     ),
     (

@@ -34,8 +34,8 @@ struct AndroidDecoder {
     if escalates, style.draw == .system, let field = fields["draw"] {
       diagnostics.report(
         field.node.location, "draw: system next to escalate",
-        expected: "draw: app, or no draw: the app is not run for an alert that the system draws, so "
-          + "it can't report it as seen")
+        expected: "draw: app, or no draw: the app is not run for an alert that the system draws, "
+          + "so it can't report it as seen")
     }
     return style
   }

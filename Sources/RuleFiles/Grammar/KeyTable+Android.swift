@@ -46,13 +46,17 @@ extension KeyTable {
         excludedBy: ["countdown"],
         otherwise: "one of the two: the chip shows the time that the phone counts down to"),
       Key(
-        "countdown", .placeholder(expected: "one placeholder of a time, such as {{ride.pickup_at}} or an attribute of the type time"),
+        "countdown", .placeholder(
+          expected: "one placeholder of a time, such as {{ride.pickup_at}} or an attribute of the "
+            + "type time"),
         "The time that the phone counts down to, as one placeholder."),
       Key(
         "steps", .steps(androidStep),
         "The segments of the progress bar; the ride's state is the present one."),
       Key(
-        "progress", .placeholder(expected: "one placeholder of a number from 0 to 1, such as an attribute of the type number"),
+        "progress", .placeholder(
+          expected: "one placeholder of a number from 0 to 1, such as an attribute of the type "
+            + "number"),
         "How far the ride is within its step, from 0 to 1, as one placeholder.",
         partner: ("steps", "the segments of the bar, within one of which the ride is")),
       Key("color", .text(expected: "a color such as \"#1f7a4d\""), "The card's color, `#rrggbb`."),

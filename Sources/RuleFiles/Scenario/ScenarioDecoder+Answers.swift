@@ -44,7 +44,8 @@ extension ScenarioDecoder {
     guard case .mapping = field.node.kind else {
       diagnostics.reportType(
         of: field.node, for: "fcm",
-        expected: "accepts, away, a reason such as UNREGISTERED, or { reason: UNAVAILABLE, for: 3m }",
+        expected: "accepts, away, a reason such as UNREGISTERED, or "
+          + "{ reason: UNAVAILABLE, for: 3m }",
         among: ["accepts", "away"] + FCMReason.table.keys.sorted())
       return nil
     }

@@ -47,11 +47,13 @@ package struct CatalogComparison {
       for text in catalog.texts(of: use.key, in: language) ?? [] {
         let specifiers = FormatSpecifiers(text)
         most = max(most, specifiers.count)
-        let other = specifiers.arguments.sorted { $0.key < $1.key }.first { $0.value != catalog.textSpecifier }
+        let other = specifiers.arguments.sorted { $0.key < $1.key }
+          .first { $0.value != catalog.textSpecifier }
         if let other {
           report(
             use, "\(quoted(use.key)) takes \(other.value) as argument \(other.key) in \(language)",
-            expected: "\(catalog.textSpecifier) in \(catalog.file): the arguments of a push are texts")
+            expected: "\(catalog.textSpecifier) in \(catalog.file): the arguments of a push are "
+              + "texts")
         } else if specifiers.count > use.argumentCount {
           report(
             use,

@@ -91,7 +91,8 @@ package struct ScenarioStep: Hashable, Sendable {
       case .phone(let phone), .pushToStart(let phone): "a phone of \(phone.app) is registered"
       case .preference(let choice): "a preference about \(choice.optOut.topic)"
       case .answers(let outcome, let until, let platform):
-        "\(platform.service): \(outcome.reason)" + (until.map { " until \(CivilTime.iso($0))" } ?? "")
+        "\(platform.service): \(outcome.reason)"
+          + (until.map { " until \(CivilTime.iso($0))" } ?? "")
       }
     }.joined(separator: ", ")
   }

@@ -95,7 +95,8 @@ package struct RuleTestRun: Sendable {
           number: observations.count, at: step.now, rule: entry.rule, app: entry.app,
           owner: entry.owner,
           locale: step.decision.view.locale(of: entry),
-          platform: step.decision.view.platform(of: entry), event: entry.event, card: entry.cardEvent,
+          platform: step.decision.view.platform(of: entry), event: entry.event,
+          card: entry.cardEvent,
           outcome: outcome))
     }
     // These have no row in the ledger, only a count.

@@ -64,7 +64,8 @@ import Testing
 
   @Test func `A background push is not seen`() throws {
     let shown = try shown(
-      #"{"android":{"priority":"NORMAL"},"data":{"rp_kind":"background","title":"x"}}"#, .background)
+      #"{"android":{"priority":"NORMAL"},"data":{"rp_kind":"background","title":"x"}}"#, .background
+    )
     #expect(!shown.isSeen && shown.android?.channel == nil && shown.android?.drawing == nil)
   }
 

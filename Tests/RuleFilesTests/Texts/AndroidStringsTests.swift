@@ -78,8 +78,8 @@ import Testing
       try StringCatalog(android: [(file: "strings.xml", bytes: Array(text.utf8))])
     }
     #expect(
-      problem?.description == "strings.xml: no resources; expected the strings of an Android app, such "
-        + "as res/values/strings.xml")
+      problem?.description == "strings.xml: no resources; expected the strings of an Android app, "
+        + "such as res/values/strings.xml")
   }
 
   @Test(arguments: [
