@@ -18,7 +18,8 @@ enum Check: Command {
         help: "a Swift file of the app; compares its ActivityAttributes with the cards"),
       .init(
         name: "--strings", value: "FILE", isRepeatable: true,
-        help: "a String Catalog of the app (.xcstrings), or strings.xml of an Android app; compares "
+        help:
+          "a String Catalog of the app (.xcstrings), or strings.xml of an Android app; compares "
           + "its texts with the loc-keys"),
     ],
     notes: ["Exit status 2 if it finds problems; warnings are not problems."])

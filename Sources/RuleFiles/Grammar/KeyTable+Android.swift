@@ -46,7 +46,8 @@ extension KeyTable {
         excludedBy: ["countdown"],
         otherwise: "one of the two: the chip shows the time that the phone counts down to"),
       Key(
-        "countdown", .placeholder(
+        "countdown",
+        .placeholder(
           expected: "one placeholder of a time, such as {{ride.pickup_at}} or an attribute of the "
             + "type time"),
         "The time that the phone counts down to, as one placeholder."),
@@ -54,7 +55,8 @@ extension KeyTable {
         "steps", .steps(androidStep),
         "The segments of the progress bar; the ride's state is the present one."),
       Key(
-        "progress", .placeholder(
+        "progress",
+        .placeholder(
           expected: "one placeholder of a number from 0 to 1, such as an attribute of the type "
             + "number"),
         "How far the ride is within its step, from 0 to 1, as one placeholder.",

@@ -1,4 +1,5 @@
 import Base
+internal import RideCore
 
 /// The strings of an Android app: the `<string>`s of `res/values/strings.xml` and its translations.
 ///
