@@ -37,8 +37,9 @@ struct CardLines {
   private var phones: [String] {
     let cards = history.plan?.memo.cards.sorted { $0.key < $1.key } ?? []
     return cards.flatMap { target, memo -> [String] in
-      guard case .phone(let id) = target else { return [] }
-      return ["  on the Android phone \(id)", "      " + state(memo, "FCM")]
+      guard case .phone(let id) = target, let android = memo.android else { return [] }
+      let line = "  on the Android phone \(id) of \(android.app)"
+      return android.isOver ? [line + ": ended"] : [line, "      " + state(memo, "FCM")]
     }
   }
 
