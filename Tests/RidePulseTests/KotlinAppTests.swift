@@ -1,6 +1,8 @@
+import Base
 import Foundation
 import LocalStack
 import PostgresStore
+import RideCore
 import TestSupport
 import Testing
 
@@ -13,6 +15,47 @@ struct KotlinAppTests {
     select string_agg(owner_id || ' ' || platform || ' ' || token || ' ' || locale, ',')
     from ridepulse.devices where disabled_at is null
     """
+
+  @Test func `R96: the kit shows what FCM was sent: the card, and alerts that it does not cover`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let classes = try KotlinPhone.compile(in: stage.directory)
+      let fcm = try LocalFCMSimulator(directory: stage.directory + "/fcm")
+      defer { fcm.stop() }
+      try await stage.sql(
+        """
+        select ridepulse.register_device(
+          'customer', 'c1', 'cQwErTyUiOpAsDfGhJkLz2', locale => 'en', platform => 'android')
+        """)
+      let server = try Server(stage.environment.merging(fcm.environment) { $1 })
+      defer { server.stop() }
+      for state in ["requested", "driver_assigned", "driver_arrived", "ride_started"] {
+        try await stage.sql(
+          """
+          insert into ridepulse.rides (id, state, customer_id) values ('r1', '\(state)', 'c1')
+          on conflict (id) do update set state = excluded.state
+          """)
+        try await stage.settled()
+      }
+      let records = try String(contentsOfFile: fcm.records, encoding: .utf8)
+      let messages = records.split(separator: "\n").compactMap {
+        JSONValue(json: $0.utf8)?["message"]?.text
+      }
+      try #require(!messages.isEmpty)
+      let lines = ["sign-in c1 cQwErTyUiOpAsDfGhJkLz2"] + messages.map { "message " + $0 }
+      let shown = try KotlinPhone.run(lines, classes, in: stage.directory).dropFirst()
+      for (message, shown) in zip(messages, shown) {
+        #expect(shown.contains { $0.hasPrefix("notify ") }, "\(message)")
+      }
+      let cards = shown.joined().filter { $0.contains("channel=ride_live") }
+      #expect(cards.count > 2 && cards.last?.contains("style=bar 300") == true, "\(cards)")
+      // Each message that comes again is one that was shown.
+      let twice = try KotlinPhone.run(lines + lines.dropFirst(), classes, in: stage.directory)
+      let repeated = Array(twice.suffix(messages.count).joined())
+      #expect(repeated.isEmpty)
+    }
+  }
 
   @Test func `R96: the kit registers, rotates and withdraws a phone, and reports a swipe`()
     async throws

@@ -1,7 +1,7 @@
 // Decodes cards as an app does. KotlinDecodingTests compiles it together with generated source:
 // `RideAttributes`, `OddAttributes` and `mutants`.
 //
-// usage: DecodeKt FILE-OF-PAYLOADS FILE-OF-ODD-STATE; prints a line for each result.
+// usage: DecodeKt FILE-OF-MESSAGES FILE-OF-ODD-STATE; prints a line for each result.
 
 package com.example.rides
 
@@ -59,23 +59,26 @@ fun RideAttributes.ContentState.json(): JSONObject =
   JSONObject().put("driverName", driverName).put("etaEpoch", etaEpoch ?: JSONObject.NULL)
     .put("plate", plate).put("status", status.word).put("vehicle", vehicle)
 
-fun decodePayloads(lines: List<JSONObject>) {
+/** Decodes the `data` of messages, as FCM was sent them. */
+fun decodePayloads(messages: List<JSONObject>) {
   var (starts, contents, failed) = listOf(0, 0, 0)
-  for (aps in lines) {
+  for (data in messages) {
     try {
-      aps.optJSONObject("attributes")?.let { RideAttributes.of(it); starts += 1 }
-      val state = aps.optJSONObject("content-state") ?: continue
+      if (data.has("rp_attributes")) {
+        RideAttributes.of(JSONObject(data.getString("rp_attributes")))
+        starts += 1
+      }
+      val state = RideAttributes.ContentState.of(JSONObject(data.getString("rp_state")))
       contents += 1
-      println("state ${RideAttributes.ContentState.of(state).json()}")
+      println("state ${state.json()}")
     } catch (problem: JSONException) {
       failed += 1
-      println("failed: ${problem.message} in $aps")
+      println("failed: ${problem.message} in $data")
     }
   }
-  println("decoded ${lines.size} starts $starts contents $contents failed $failed")
+  println("decoded ${messages.size} starts $starts contents $contents failed $failed")
   for ((name, decode) in mutants) {
-    val survives = lines.take(2000).mapNotNull { it.optJSONObject("content-state") }
-      .all { attempt { decode(it) } != "throws" }
+    val survives = messages.take(2000).all { attempt { decode(JSONObject(it.getString("rp_state"))) } != "throws" }
     println("mutant $name: ${if (survives) "survives" else "fails"}")
   }
 }
@@ -93,5 +96,5 @@ fun main(args: Array<String>) {
   val eta = RideAttributes.ContentState.sample.etaDate?.time ?: 0
   println("sample date: ${(eta - System.currentTimeMillis()) / 60000.0 in 9.5..10.5}")
   println("samples ${OddAttributes.sample} ${OddAttributes.ContentState.sample.driverName}")
-  decodePayloads(File(args[0]).readLines().map { JSONObject(it).getJSONObject("aps") })
+  decodePayloads(File(args[0]).readLines().map { JSONObject(it).getJSONObject("message").getJSONObject("data") })
 }

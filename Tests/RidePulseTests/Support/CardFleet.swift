@@ -14,10 +14,12 @@ struct CardFleet {
   private let rules: RuleSet
   private let configuration: EngineConfiguration
   private let states: [String]
+  private let platform: Platform
   /// Cards that were not sent, by the code of the reason.
   private(set) var suppressed: [String: Int] = [:]
 
-  init(_ rules: RuleSet, seed: UInt64) {
+  init(_ rules: RuleSet, seed: UInt64, platform: Platform = .ios) {
+    self.platform = platform
     numbers = SeededGenerator(seed: seed)
     self.rules = rules
     states = rules.activeStates.union(rules.finalStates).sorted()
@@ -48,7 +50,14 @@ struct CardFleet {
     ride.attributes = attributes()
     let event = RideEvent(id: Int64(number), name: ride.state ?? "", at: now)
     var view = RideView(rideID: ride.id, ride: ride, events: [event])
-    if Bool.random(using: &numbers) {
+    if platform == .android {
+      var phone = Phone(id: 7, app: .customer, ownerID: "c", token: "cAbCdEfGhIjKlMnOpQrStU")
+      phone.platform = .android
+      view.phones = [phone]
+      let start = RideEvent(
+        id: 0, name: "driver_assigned", at: Timestamp(epochSeconds: 1_799_999_000))
+      view.memo.runs[App.customer.rawValue] = CardRun(event: start, number: 1)
+    } else if Bool.random(using: &numbers) {
       view.startTokens = [
         StartToken(
           id: 1, app: .customer, ownerID: "c", attributesType: "RideAttributes", token: "5a",
