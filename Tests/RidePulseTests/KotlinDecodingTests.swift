@@ -116,8 +116,9 @@ struct KotlinDecodingTests {
   private func compare(_ lines: [String], with payloads: Data) throws {
     let decoded = lines.filter { $0.hasPrefix("state ") }.map { $0.dropFirst(6) }
     let sent = try payloads.split(separator: UInt8(ascii: "\n")).compactMap { line in
-      let text = JSONValue(json: Array(line))?.value(at: ["message", "data", "rp_state"])?.text ?? ""
-      return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary
+      let state = JSONValue(json: Array(line))?.value(at: ["message", "data", "rp_state"])
+      return try JSONSerialization.jsonObject(with: Data((state?.text ?? "").utf8))
+        as? NSDictionary
     }
     try #require(decoded.count == sent.count)
     let differing = try zip(decoded, sent).filter { text, state in
