@@ -39,7 +39,7 @@ struct ChaosOptions {
   enum Part: String, CaseIterable, Sendable {
     case kill, pause, restart, faults, clock, starts
     case refusal, disk, locks, notify, rights, crowd, burst, reassign
-    case decisions, hour, handover, triggers, locales
+    case decisions, hour, handover, triggers, locales, android, outage
   }
 
   static let help = """
@@ -69,6 +69,9 @@ struct ChaosOptions {
                              handover               phones are signed out or change their owner
                              triggers               an app's trigger updates its row again
                              locales                phones and rides of unusual locales and zones
+                             android                some people have Android phones
+                             outage                 APNs or FCM does not answer for seconds; only
+                                                    with --only outage --only android
       --only PART          leave out all other parts
       --debug-build PATH   a ridepulse of a debug build, which the nodes run; without it, decisions
                            are left out
@@ -108,7 +111,9 @@ struct ChaosOptions {
     }
     if !only.isEmpty { without.formUnion(Set(Part.allCases).subtracting(only)) }
     if debugBuild == nil { without.insert(.decisions) }
-    if !only.contains(.hour) { without.insert(.hour) }
+    for part in [Part.hour, .outage] where !only.contains(part) { without.insert(part) }
+    // An earlier release has no Android phones.
+    if previous != nil { without.insert(.android) }
     guard failovers != nil, let other = given.subtracting(Self.ofFailovers.union(Self.shared)).min()
     else { return }
     throw UsageError(text: "\(other) does not apply to a run with failovers; leave it out")

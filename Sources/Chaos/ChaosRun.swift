@@ -53,6 +53,7 @@ struct ChaosRun {
 
   private func end(_ hasHeld: Bool) async {
     setup.simulator.stop()
+    setup.fcmSimulator.stop()
     await cluster.stop()
     await volume?.unmount()
     setup.removeFiles(hasHeld: hasHeld)
@@ -101,11 +102,14 @@ struct ChaosRun {
     let (cluster, clock, volume) = (cluster, clock, volume)
     let (upgrade, log) = (upgrade, migrationLog)
     let simulator = SimulatorControl(setup.simulator)
+    let fcm = SimulatorControl(setup.fcmSimulator)
     return nodes.map { node in PlannedFault { try await $0.disturb(node) } } + [
       PlannedFault(.restart) { try await $0.restart(cluster, ledgerOn: volume) },
       PlannedFault(.clock) { if let clock { try await $0.step(clock) } },
       PlannedFault(.hour) { if let clock { try await $0.goBackAnHour(clock, nodes, simulator) } },
       PlannedFault(.faults) { try await $0.setFaults(of: simulator) },
+      PlannedFault(.faults) { try await $0.setFaults(of: fcm) },
+      PlannedFault(.outage) { try await $0.silence([simulator, fcm]) },
       PlannedFault { try await $0.takeDown(nodes) },
       PlannedFault(.refusal) { try await $0.refuseRides() },
       PlannedFault(.disk) { try await $0.fillDisk(volume) },

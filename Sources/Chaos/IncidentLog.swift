@@ -31,12 +31,13 @@ struct Incident: Sendable {
     case crash = "end of a node by a ride's decision"
     case departure = "sign-out or handover of a phone"
     case booking = "row that a trigger of the app updates again"
+    case outage = "service that does not answer"
 
     /// Whether pushes of any ride may wait during the incident.
     var delaysOthers: Bool {
       switch self {
       case .start, .unpark, .crowd, .burst, .reassignment, .poisonedRide, .crash, .departure,
-        .booking:
+        .booking, .outage:
         false
       default: true
       }

@@ -4,10 +4,11 @@ import LocalStack
 import PostgresStore
 import RideCore
 
-/// What each kind of run has: a directory, the rules, a simulator, nodes, a fleet, and its evidence.
+/// What each kind of run has: a directory, the rules, two simulators, nodes, a fleet, and its evidence.
 struct RunSetup {
   let directory: String
   let simulator: LocalSimulator
+  let fcmSimulator: LocalFCMSimulator
   /// The `ridepulse` of this build.
   let program: String
   let incidents = IncidentLog()
@@ -22,6 +23,7 @@ struct RunSetup {
     try FileManager.default.createDirectory(atPath: rules, withIntermediateDirectories: true)
     try Data(ChaosRules.yaml.utf8).write(to: URL(fileURLWithPath: rules + "/chaos.yaml"))
     simulator = try LocalSimulator(directory: directory + "/apns")
+    fcmSimulator = try LocalFCMSimulator(directory: directory + "/fcm")
   }
 
   /// Creates what the fleet and the nodes need besides the engine's schema.
@@ -41,10 +43,14 @@ struct RunSetup {
   }
 
   func environment(of node: String, conninfo: String) -> [String: String] {
-    let url = simulator.url.replacing("127.0.0.1", with: Node.hosts[node] ?? "127.0.0.1")
-    return simulator.environment.merging([
+    // The name in the URL tells the nodes apart in the records.
+    let host = Node.hosts[node] ?? "127.0.0.1"
+    let url = simulator.url.replacing("127.0.0.1", with: host)
+    let services = simulator.environment.merging(fcmSimulator.environment) { $1 }
+    return services.merging([
       "DATABASE_URL": EngineRole.conninfo(conninfo),
       "RIDEPULSE_SCHEDULES": directory + "/rules", "APNS_PRODUCTION_URL": url,
+      "FCM_URL": fcmSimulator.url.replacing("127.0.0.1", with: host),
       "RIDEPULSE_ADMIN": "127.0.0.1:0", "RIDEPULSE_TEST_DECISIONS": "1",
     ]) { $1 }
   }
@@ -59,6 +65,7 @@ struct RunSetup {
       return try Producer(
         name: name, conninfo: conninfo, rides: share,
         hasStarts: !options.without.contains(.starts),
+        hasAndroid: !options.without.contains(.android),
         regions: options.without.contains(.locales) ? .usual : .unusual, seed: numbers.next(),
         incidents: incidents, commits: commits)
     }
@@ -70,7 +77,8 @@ struct RunSetup {
     try await drain.wait(for: nodes)
     for node in nodes { await node.stop() }
     let evidence = try await Evidence.read(
-      session, records: simulator.records, incidents: incidents, start: start)
+      session, records: simulator.records, fcmRecords: fcmSimulator.records,
+      incidents: incidents, start: start)
     try evidence.write(to: directory)
     await session.close()
     return evidence

@@ -33,8 +33,8 @@ struct ChaosOptionsTests {
   }
 
   @Test func `decisions need a debug build, and an hour its own run`() throws {
-    #expect(try ChaosOptions([]).without == [.decisions, .hour])
-    #expect(try ChaosOptions(["--debug-build", "ridepulse"]).without == [.hour])
+    #expect(try ChaosOptions([]).without == [.decisions, .hour, .outage])
+    #expect(try ChaosOptions(["--debug-build", "ridepulse"]).without == [.hour, .outage])
     #expect(try !ChaosOptions(["--only", "hour"]).without.contains(.hour))
   }
 }

@@ -157,13 +157,27 @@ struct FaultInjector {
   /// Sets faults of the simulator, with intervals without faults.
   mutating func setFaults(of simulator: SimulatorControl) async throws {
     while try await rest(Int.random(in: 300...2_000, using: &numbers)) {
-      let faults = SimulatorFault.some(&numbers)
+      let faults = SimulatorFault.some(of: simulator.service, &numbers)
       let start = IncidentLog.now
       try await simulator.set(faults)
       let continues = try await rest(Int.random(in: 1_000...5_000, using: &numbers))
       try await simulator.set([])
       incidents.record(
-        .faults, from: start, to: IncidentLog.now, faults.map(\.json).joined(separator: ", "))
+        .faults, from: start, to: IncidentLog.now,
+        "\(simulator.service.rawValue): \(faults.map(\.json).joined(separator: ", "))")
+      if !continues { break }
+    }
+  }
+
+  /// Silences one service after the other for some seconds.
+  mutating func silence(_ simulators: [SimulatorControl]) async throws {
+    while try await rest(Int.random(in: 8_000...15_000, using: &numbers)) {
+      guard let simulator = simulators.randomElement(using: &numbers) else { return }
+      let start = IncidentLog.now
+      try await simulator.set([.silence])
+      let continues = try await rest(Int.random(in: 5_000...20_000, using: &numbers))
+      try await simulator.set([])
+      incidents.record(.outage, from: start, to: IncidentLog.now, simulator.service.rawValue)
       if !continues { break }
     }
   }

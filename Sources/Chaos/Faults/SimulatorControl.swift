@@ -2,14 +2,23 @@ import Base
 import LocalStack
 import RideCore
 
-/// Controls the faults of the APNs simulator.
+/// Controls the faults of a simulator.
 struct SimulatorControl: Sendable {
+  enum Service: String, CaseIterable, Sendable {
+    case apns = "APNs"
+    case fcm = "FCM"
+  }
+
+  let service: Service
   let url: String
   let directory: String
 
   init(_ simulator: LocalSimulator) {
-    url = simulator.url
-    directory = simulator.directory
+    (service, url, directory) = (.apns, simulator.url, simulator.directory)
+  }
+
+  init(_ simulator: LocalFCMSimulator) {
+    (service, url, directory) = (.fcm, simulator.url, simulator.directory)
   }
 
   /// Replaces all faults with these.
@@ -53,9 +62,14 @@ struct SimulatorFault: Sendable {
       json: #"{"match": {\#(match)}, "action": {"delay_ms": \#(milliseconds)}}"#)
   }
 
+  /// Leaves all requests without an answer.
+  static let silence = SimulatorFault(json: #"{"match": {}, "action": {"stall": true}}"#)
+
   /// Returns one or two faults to be active together.
-  static func some(_ numbers: inout SeededGenerator) -> [SimulatorFault] {
-    (0..<Int.random(in: 1...2, using: &numbers)).map { _ in one(&numbers) }
+  static func some(
+    of service: SimulatorControl.Service, _ numbers: inout SeededGenerator
+  ) -> [SimulatorFault] {
+    (0..<Int.random(in: 1...2, using: &numbers)).map { _ in one(of: service, &numbers) }
   }
 
   private static let resets = ["REFUSED_STREAM", "INTERNAL_ERROR", "CANCEL", "ENHANCE_YOUR_CALM"]
@@ -66,7 +80,19 @@ struct SimulatorFault: Sendable {
     #""status": 503, "reason": "Shutdown", "retry_after": 3"#,
   ]
 
-  private static func one(_ numbers: inout SeededGenerator) -> SimulatorFault {
+  private static let refusalsOfFCM = [
+    #""status": 429, "reason": "QUOTA_EXCEEDED", "retry_after": 2"#,
+    #""status": 429, "reason": "DEVICE_QUOTA_EXCEEDED", "retry_after": 2"#,
+    #""status": 500, "reason": "INTERNAL""#,
+    #""status": 503, "reason": "UNAVAILABLE", "retry_after": 3"#,
+    #""status": 401, "reason": "UNAUTHENTICATED""#,
+    #""status": 502, "body": "<html>Bad Gateway</html>""#,
+  ]
+
+  private static func one(
+    of service: SimulatorControl.Service, _ numbers: inout SeededGenerator
+  ) -> SimulatorFault {
+    let refusals = service == .apns ? refusals : refusalsOfFCM
     func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &numbers) }
     switch number(0...9) {
     case 0:

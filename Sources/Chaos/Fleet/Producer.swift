@@ -14,17 +14,19 @@ struct Producer {
   let name: String
   let runner: StepRunner
   private let hasStarts: Bool
+  private let hasAndroid: Bool
   private let regions: Regions
   private var numbers: SeededGenerator
   private var slots: [RideSlot] = []
   private var rides = 0
 
   init(
-    name: String, conninfo: String, rides: Int, hasStarts: Bool, regions: Regions = .usual,
-    seed: UInt64, incidents: IncidentLog, commits: CommitLog? = nil
+    name: String, conninfo: String, rides: Int, hasStarts: Bool, hasAndroid: Bool,
+    regions: Regions = .usual, seed: UInt64, incidents: IncidentLog, commits: CommitLog? = nil
   ) throws {
     self.name = name
     self.hasStarts = hasStarts
+    self.hasAndroid = hasAndroid
     self.regions = regions
     runner = try StepRunner(conninfo: conninfo, incidents: incidents, commits: commits)
     numbers = SeededGenerator(seed: seed)
@@ -38,7 +40,8 @@ struct Producer {
   private mutating func newRide() -> RideLife {
     rides += 1
     return RideLife(
-      id: "\(name)\(rides)", hasStarts: hasStarts, regions: regions, seed: numbers.next())
+      id: "\(name)\(rides)", hasStarts: hasStarts, hasAndroid: hasAndroid, regions: regions,
+      seed: numbers.next())
   }
 
   /// Runs the fleet until the end, and then ends every ride.

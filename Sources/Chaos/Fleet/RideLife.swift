@@ -9,6 +9,9 @@ struct RideLife: Sendable {
   private let customer: String
   private var driver: String
   private let kind: CardKind
+  /// What the customer has: one phone, or one of each kind.
+  private let platforms: [Platform]
+  private let driverPlatform: Platform
   private let hasStarts: Bool
   private let regions: Regions
   private var numbers: SeededGenerator
@@ -26,15 +29,19 @@ struct RideLife: Sendable {
     "ride_completed",
   ]
 
-  init(id: String, hasStarts: Bool, regions: Regions, seed: UInt64) {
+  init(id: String, hasStarts: Bool, hasAndroid: Bool, regions: Regions, seed: UInt64) {
     self.id = id
     self.hasStarts = hasStarts
     self.regions = regions
     numbers = SeededGenerator(seed: seed)
     customer = "customer-\(id)"
     driver = "driver-\(id)-0"
+    let sets: [[Platform]] = [[.ios], [.ios], [.ios], [.android], [.android], [.ios, .android]]
+    platforms = hasAndroid ? sets.randomElement(using: &numbers) ?? [.ios] : [.ios]
+    driverPlatform = hasAndroid && numbers.next() % 2 == 0 ? .android : .ios
+    let kinds: [CardKind] = [.none, .ofApp, .ofApp, .ofApp, .byPush, .byPush]
     kind =
-      [.none, .ofApp, .ofApp, .ofApp, .byPush, .byPush].randomElement(using: &numbers) ?? .none
+      platforms.contains(.ios) ? kinds.randomElement(using: &numbers) ?? .none : .none
   }
 
   /// Returns the time until the next step.
@@ -52,12 +59,12 @@ struct RideLife: Sendable {
     case 72..<77:
       return [.emit("ride_offer", data: #"{"driver_id": "\#(driver)"}"#)]
     case 77..<80: return [.emit("driver_assigned", data: "{}")]
-    case 80..<88: return hasCard || kind == .byPush && phase > 0 ? [card()] : [phone("customer")]
-    case 88..<91: return [phone(number(0...1) == 0 ? "customer" : "driver")]
+    case 80..<88: return hasCard || kind == .byPush && phase > 0 ? [card()] : phones("customer")
+    case 88..<91: return phones(number(0...1) == 0 ? "customer" : "driver")
     case 91..<94: return kind == .none ? [] : startToken()
     case 94..<96:
       driver = "driver-\(id)-\(count)"
-      return [phone("driver"), .driver(driver)]
+      return phones("driver") + [.driver(driver)]
     default:
       // Faster than a card may be updated.
       return (0..<number(2...5)).map { .eta(1_795_248_300 + count * 7 + $0) }
@@ -72,7 +79,7 @@ struct RideLife: Sendable {
 
   private mutating func begin() -> [Step] {
     count = 1
-    var steps = [phone("customer"), phone("driver")]
+    var steps = phones("customer") + phones("driver")
     if kind == .byPush || number(0...3) == 0 { steps += startToken() }
     steps.append(
       .request(customer: customer, driver: driver, zone: regions.zone(using: &numbers)))
@@ -101,10 +108,15 @@ struct RideLife: Sendable {
     return hasStarts ? [.startToken(owner: customer, token: token)] : []
   }
 
-  private mutating func phone(_ app: String) -> Step {
-    .phone(
-      app: app, owner: app == "customer" ? customer : driver,
-      token: RandomToken.make(words: 4, &numbers), locale: regions.locale(using: &numbers))
+  /// Registers a person's phones, each with another token.
+  private mutating func phones(_ app: String) -> [Step] {
+    let owner = app == "customer" ? customer : driver
+    return (app == "customer" ? platforms : [driverPlatform]).map { platform in
+      .phone(
+        app: app, owner: owner, token: RandomToken.make(for: platform, &numbers),
+        installation: "\(owner) \(platform.rawValue)", locale: regions.locale(using: &numbers),
+        platform: platform)
+    }
   }
 
   private mutating func number(_ range: ClosedRange<Int>) -> Int {
@@ -112,8 +124,23 @@ struct RideLife: Sendable {
   }
 }
 
-/// Generates random device tokens.
+/// Generates random device tokens and registrations.
 enum RandomToken {
+  /// Returns an address of a phone: of an Android phone an installation ID, or a token that begins
+  /// with one.
+  static func make(for platform: Platform, _ numbers: inout SeededGenerator) -> String {
+    if platform == .ios { return make(words: 4, &numbers) }
+    let id = "cd" + text(20, &numbers)
+    return numbers.next() % 2 == 0 ? id : "\(id):APA91b\(text(134, &numbers))"
+  }
+
+  private static let characters = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+
+  private static func text(_ count: Int, _ numbers: inout SeededGenerator) -> String {
+    String((0..<count).compactMap { _ in characters.randomElement(using: &numbers) })
+  }
+
   /// - Parameter words: the length in words of 16 hexadecimal digits.
   static func make(words: Int, _ numbers: inout SeededGenerator) -> String {
     (0..<words).map { _ in String(numbers.next(), radix: 16, width: 16) }.joined()

@@ -14,7 +14,8 @@ enum Step: Sendable {
   case burst(Int)
   /// Registers a phone; a new token of the same installation replaces the old one.
   case phone(
-    app: String, owner: String, token: String, installation: String? = nil, locale: String? = nil)
+    app: String, owner: String, token: String, installation: String? = nil,
+    locale: String? = nil, platform: Platform = .ios)
   /// Signs a phone out.
   case signOut(app: String, token: String)
   /// Sets one of the ride's attributes, or removes it.

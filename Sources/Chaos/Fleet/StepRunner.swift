@@ -81,6 +81,13 @@ final class StepRunner: Sendable {
   private static let phone = Statement(
     name: "chaos_phone",
     sql: "select ridepulse.register_device($1, $2, $3, installation_id => $4, locale => $5)")
+  /// Apart from `phone`, whose call an earlier release has too.
+  private static let androidPhone = Statement(
+    name: "chaos_android_phone",
+    sql: """
+      select ridepulse.register_device(
+        $1, $2, $3, installation_id => $4, locale => $5, platform => 'android')
+      """)
   private static let signOut = Statement(
     name: "chaos_sign_out", sql: "select ridepulse.unregister_device($1, $2)")
   private static let attribute = Statement(
@@ -200,8 +207,12 @@ final class StepRunner: Sendable {
     case .driver(let driver, let state): [Call(Self.driver, [ride, driver, state])]
     case .emit(let event, let data): [Call(Self.emit, [ride, event, data])]
     case .burst(let count): [Call(Self.burst, [ride, "\(count)"])]
-    case .phone(let app, let owner, let token, let installation, let locale):
-      [Call(Self.phone, [app, owner, token, installation ?? owner, locale])]
+    case .phone(let app, let owner, let token, let installation, let locale, let platform):
+      [
+        Call(
+          platform == .ios ? Self.phone : Self.androidPhone,
+          [app, owner, token, installation ?? owner, locale])
+      ]
     case .signOut(let app, let token): [Call(Self.signOut, [app, token])]
     case .attribute(let name, let value): [Call(Self.attribute, [ride, name, value])]
     case .booking(let state, let customer):

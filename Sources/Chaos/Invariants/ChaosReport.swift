@@ -16,6 +16,7 @@ struct ChaosReport {
       .ofEvents(evidence), .ofAcceptedPushes(evidence), .ofExpirations(evidence),
       .ofCards(evidence), .ofSlots(evidence), .ofRepeats(evidence), .ofOrder(evidence),
       .ofDrivers(evidence), .ofTokens(evidence), .ofDelays(evidence), .ofDepartures(evidence),
+      .ofOutages(evidence),
     ]
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import PostgresStore
+import RideCore
 
 /// The results of a run: the simulator's record, the ledger, and the events that producers counted.
 struct Evidence: Sendable {
@@ -18,6 +19,7 @@ struct Evidence: Sendable {
     let owner: String
     let token: String
     let disabledReason: String?
+    let platform: Platform
   }
 
   /// The start of the run, in seconds since 1970.
@@ -65,6 +67,15 @@ struct Evidence: Sendable {
   /// Returns a time as seconds since the start of the run.
   func time(_ seconds: Double) -> String { String(format: "%.2f s", seconds - start) }
 
+  /// Returns the card that a push is for; nil if no app has registered it.
+  func card(of arrival: Arrival) -> String? { arrival.card ?? cards[arrival.token] }
+
+  /// Whether the phone of an Android card is registered: `PHONE.RIDE`.
+  func hasPhone(_ card: String) -> Bool {
+    let id = card.split(separator: ".").first.flatMap { Int64($0) }
+    return id.flatMap { phones[$0] }.map { $0.disabledReason == nil } ?? false
+  }
+
   /// Returns a push as one readable line.
   func line(_ arrival: Arrival) -> String {
     let card = [arrival.cardEvent, arrival.timestamp.map { "timestamp \($0)" }]
@@ -89,7 +100,8 @@ struct Evidence: Sendable {
 
 extension Evidence {
   static func read(
-    _ session: PostgresSession, records: String, incidents: IncidentLog, start: Double
+    _ session: PostgresSession, records: String, fcmRecords: String, incidents: IncidentLog,
+    start: Double
   ) async throws -> Evidence {
     func rows(_ sql: String) async throws -> QueryResult {
       try await session.run([Call(Statement(name: "", sql: sql))], timeout: .seconds(120))[0]
@@ -102,7 +114,8 @@ extension Evidence {
       return (0..<rows.rowCount).compactMap { rows.string($0, 0) }
     }
     return Evidence(
-      start: start, incidents: incidents, arrivals: try Arrival.read(records),
+      start: start, incidents: incidents,
+      arrivals: try Arrival.read(records) + Arrival.readFCM(fcmRecords),
       ledger: ledger(try await rows(ledgerQuery)), events: events(try await rows(eventQuery)),
       stepped: try await count("select coalesce(sum(events), 0) from chaos.steps"),
       cards: cards(try await rows("select token, activity_id from chaos.cards")),
@@ -123,7 +136,7 @@ extension Evidence {
     """
   private static let eventQuery = "select event_id, ride_id, event, driver_id from chaos.events"
   private static let phoneQuery =
-    "select id, app, owner_id, token, disabled_reason from ridepulse.devices"
+    "select id, app, owner_id, token, disabled_reason, platform from ridepulse.devices"
   private static let slotQuery = """
     select rule, sum(due), sum(fired), sum(skipped), sum(missed), sum(capped), sum(expired),
       sum(abs(remainder)) from ridepulse.slots group by rule order by rule
@@ -193,7 +206,8 @@ extension Evidence {
     for row in 0..<result.rowCount {
       phones[result.int64(row, 0) ?? 0] = Phone(
         app: result.string(row, 1) ?? "", owner: result.string(row, 2) ?? "",
-        token: result.string(row, 3) ?? "", disabledReason: result.string(row, 4))
+        token: result.string(row, 3) ?? "", disabledReason: result.string(row, 4),
+        platform: result.string(row, 5).flatMap(Platform.init(rawValue:)) ?? .ios)
     }
     return phones
   }

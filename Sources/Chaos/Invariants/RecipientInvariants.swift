@@ -3,27 +3,32 @@ extension Invariant {
   static func ofCards(_ evidence: Evidence) -> Invariant {
     var invariant = Invariant("4. Cards are updated in order")
     let pushes = evidence.arrivals.filter { $0.pushType == "liveactivity" }
-    let updates = pushes.filter { $0.cardEvent != "start" }
+    // The first push to an Android phone's card goes where all others go.
+    let updates = pushes.filter { $0.card != nil || $0.cardEvent != "start" }
     invariant.none(
       "pushes to unknown cards",
-      updates.filter { evidence.cards[$0.token] == nil }.map { evidence.line($0) })
-    let byCard = Dictionary(grouping: updates) { evidence.cards[$0.token] ?? "" }
-    invariant.count("cards", Set(evidence.cards.values).count)
+      updates.filter { evidence.card(of: $0) == nil }.map { evidence.line($0) })
+    let byCard = Dictionary(grouping: updates) { evidence.card(of: $0) ?? "" }
+    let ofAndroid = Set(updates.compactMap(\.card))
+    invariant.count("cards of iPhones", Set(evidence.cards.values).count)
+    invariant.count("cards of Android phones", ofAndroid.count)
     invariant.count("pushes to cards", updates.count)
     invariant.none(
       "timestamps that do not rise", byCard.values.flatMap { disorder(in: $0, evidence) }.sorted())
     invariant.none(
       "pushes after an end", byCard.values.flatMap { afterEnd(in: $0, evidence) }.sorted())
-    // APNs reported their tokens as gone, so that no end can reach them.
+    // APNs reported their tokens as gone, or their phones left, so that no end can reach them.
     let gone = Set(pushes.filter { $0.status == 410 }.compactMap { evidence.cards[$0.token] })
-    let open = Set(evidence.cards.values).subtracting(gone).filter { card in
+    let open = Set(evidence.cards.values).subtracting(gone).union(
+      ofAndroid.filter(evidence.hasPhone)
+    ).filter { card in
       byCard[card]?.last { $0.isAccepted }?.cardEvent != "end"
     }
     invariant.none("cards whose last push is not an end", open.sorted())
-    let starts = Dictionary(grouping: pushes.filter { $0.cardEvent == "start" && $0.isAccepted }) {
-      $0.ride
-    }
-    invariant.count("rides with an accepted start", starts.count)
+    let starts = Dictionary(
+      grouping: pushes.filter { $0.card == nil && $0.cardEvent == "start" && $0.isAccepted }
+    ) { $0.ride }
+    invariant.count("rides with an accepted start on an iPhone", starts.count)
     invariant.none(
       "rides with more than one",
       starts.filter { $0.value.count > 1 }

@@ -23,6 +23,7 @@ struct SendRecord {
       "project": .string(project), "bytes": .integer(request.bodyBytes),
       "http": .string(request.value(":scheme") == nil ? "1.1" : "2"),
     ]
+    members["authority"] = request.value(":authority").map { .string($0) }
     members["registration"] = registration.map { .string($0) }
     members["message"] = message
     members["name"] = name.map { .string($0) }
