@@ -38,7 +38,8 @@ struct RideLife: Sendable {
     driver = "driver-\(id)-0"
     let sets: [[Platform]] = [[.ios], [.ios], [.ios], [.android], [.android], [.ios, .android]]
     platforms = hasAndroid ? sets.randomElement(using: &numbers) ?? [.ios] : [.ios]
-    driverPlatform = hasAndroid && numbers.next() % 2 == 0 ? .android : .ios
+    let drivers: [Platform] = hasAndroid ? [.ios, .android] : [.ios]
+    driverPlatform = drivers.randomElement(using: &numbers) ?? .ios
     let kinds: [CardKind] = [.none, .ofApp, .ofApp, .ofApp, .byPush, .byPush]
     kind =
       platforms.contains(.ios) ? kinds.randomElement(using: &numbers) ?? .none : .none
