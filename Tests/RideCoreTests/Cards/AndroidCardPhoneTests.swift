@@ -224,6 +224,16 @@ import Testing
     }
   }
 
+  @Test func `a card that broadcasts is not for Android, with one row for a ride`() {
+    var stage = stage()
+    stage.life.broadcast = .latest
+    stage.run(for: .seconds(20))
+    stage.eta(1)
+    stage.run(for: .seconds(20))
+    #expect(stage.messages.isEmpty)
+    #expect(stage.ledger.values.map(\.reason?.code) == [.engine(.appleOnly)])
+  }
+
   @Test func `the memo of a card that runs survives its storage`() throws {
     var stage = stage(7, 8)
     stage.run(for: .seconds(20)) { push in

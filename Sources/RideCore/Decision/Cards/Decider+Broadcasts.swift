@@ -9,6 +9,7 @@ extension Decider {
     _ storage: ChannelStorage
   ) {
     rejectUpdateTokens(rule)
+    recordLackOfChannels(rule)
     let app = rule.app
     let channel = decision.view.channels.last {
       $0.app == app && $0.environment == configuration.defaultEnvironment
@@ -45,6 +46,21 @@ extension Decider {
       of: "channel", decision.view.rideID.text, rule.name, "\(channel.id)")
     let words = ReasonExplanation.of(reason).map { ": \($0.meaning); \($0.advice)" } ?? ""
     close(entry, .suppressed, LedgerReason(.noChannel, "no channel: \(reason)\(words)"))
+  }
+
+  /// Records once for a ride that its Android phones show no card: FCM has no channels.
+  private mutating func recordLackOfChannels(_ rule: CardRule) {
+    guard hasAndroid, needsChannel(rule), let event = newEvents.last(where: { !$0.isInternal }),
+      decision.settlement.memo.runs[rule.app.rawValue] == nil,
+      decision.view.phones.contains(where: { $0.platform == .android && $0.app == rule.app })
+    else { return }
+    var run = CardRun(event: event, number: 0)
+    run.event.people = nil
+    run.endsAt = now
+    decision.settlement.memo.runs[rule.app.rawValue] = run
+    close(
+      draft(rule.rule, event), .suppressed,
+      LedgerReason(.appleOnly, "a card that broadcasts reaches iPhones only"))
   }
 
   /// Records cards that the app registered with update tokens although the rule broadcasts.
