@@ -115,16 +115,23 @@ struct KotlinDecodingTests {
   /// Compares each decoded state with the one that was sent.
   private func compare(_ lines: [String], with payloads: Data) throws {
     let decoded = lines.filter { $0.hasPrefix("state ") }.map { $0.dropFirst(6) }
-    let sent = try payloads.split(separator: UInt8(ascii: "\n")).compactMap { line in
-      let state = JSONValue(json: Array(line))?.value(at: ["message", "data", "rp_state"])
-      return try JSONSerialization.jsonObject(with: Data((state?.text ?? "").utf8))
-        as? NSDictionary
+    var sent: [NSDictionary?] = []
+    for line in Array(payloads).split(separator: UInt8(ascii: "\n")) {
+      let message = JSONValue(json: Array(line))
+      let state = message?.value(at: ["message", "data", "rp_state"])
+      guard case .string(let text) = state else { continue }
+      sent.append(try Self.dictionary(text))
     }
     try #require(decoded.count == sent.count)
-    let differing = try zip(decoded, sent).filter { text, state in
-      try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary != state
+    var differing: [String] = []
+    for (text, state) in zip(decoded, sent) where try Self.dictionary(String(text)) != state {
+      differing.append(String(text))
     }
-    #expect(differing.isEmpty, "\(differing.first.map { "\($0)" } ?? "")")
+    #expect(differing.isEmpty, "\(differing.first ?? "")")
+  }
+
+  private static func dictionary(_ text: String) throws -> NSDictionary? {
+    try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary
   }
 
   /// A state of the odd contract: each key, and one that it lacks.
