@@ -21,7 +21,7 @@ declare
   phone ridepulse.devices;
   ride constant text := substr(activity_id, strpos(activity_id, '.') + 1);
 begin
-  if activity_id !~ '^[1-9][0-9]{0,17}\..' then
+  if activity_id !~ '^[1-9][0-9]{0,17}[.].' then
     return false;
   end if;
   select * into phone from ridepulse.devices d

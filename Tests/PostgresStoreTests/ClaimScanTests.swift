@@ -197,7 +197,7 @@ import Testing
     async throws
   {
     let plan = try await genericPlan(
-      of: ClaimStatements.claim, ClaimStatements.plannedOnce, parameters: 12
+      of: ClaimStatements.claim, ClaimStatements.plannedOnce, parameters: 13
     )
     // Empty, unless a node has ended while it held rides.
     .filter { !$0.contains("lost_claims") }

@@ -243,10 +243,10 @@ import Testing
       "create index own_index_of_fleet on ridepulse.rides ((attributes ->> 'fleet_id'))")
     for (statement, parameters, index) in [
       (SearchStatements.ofPush, ["00000000-0000-8000-8000-000000000000"], "_by_apns_id"),
-      (SearchStatements.pushesOfToken, ["abcdef", "{1}", "51", "30 days"], "_by_token"),
-      (SearchStatements.phonesOfToken, ["abcdef", "51"], "devices_by_suffix"),
-      (SearchStatements.cardsOfToken, ["abcdef", "51"], "live_activities_by_suffix"),
-      (SearchStatements.startTokensOfToken, ["abcdef", "51"], "push_to_start_tokens_by_suffix"),
+      (SearchStatements.pushesOfToken, ["{abcdef}", "{1}", "51", "30 days"], "_by_token"),
+      (SearchStatements.phonesOfToken, ["{abcdef}", "51"], "devices_by_suffix"),
+      (SearchStatements.cardsOfToken, ["{abcdef}", "51"], "live_activities_by_suffix"),
+      (SearchStatements.startTokensOfToken, ["{abcdef}", "51"], "push_to_start_tokens_by_suffix"),
       (SearchStatements.phonesOfOwner, ["c1", "{customer}", "51"], "devices_disabled_by_owner"),
       (
         SearchStatements.ridesOfOwner(apps: ["customer", "driver", "fleet"]),

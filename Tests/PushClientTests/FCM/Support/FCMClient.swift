@@ -100,10 +100,10 @@ extension [FaultServer.Line] {
 }
 
 extension PushOutcome {
-  /// The outcome without Google's sentence.
+  /// The outcome without Google's sentence and clock.
   var bare: PushOutcome {
     guard case .refused(var refusal) = self else { return self }
-    refusal.detail = nil
+    (refusal.detail, refusal.serverTime) = (nil, nil)
     return .refused(refusal)
   }
 }
