@@ -7,7 +7,8 @@ import Testing
 /// The port that sends deliveries, with netcat's counterpart in Python.
 @Suite struct InboxTests {
   private static let reader = """
-    import socket, sys
+    import os, socket, sys, threading
+    threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
     stream = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
     print("ready", flush=True)
     for line in stream.makefile(): print(line, end="", flush=True)
@@ -27,7 +28,7 @@ import Testing
     #expect(readers.map(\.firstLine) == ["ready", "ready", "ready"])
     // The simulator accepts them before it answers this call.
     let token = try simulator.accessToken()
-    _ = readers[0].terminate()
+    readers[0].stop()
     for number in 0..<2 {
       let data = #""data":{"number":"\#(number)"}"#
       #expect(try simulator.send(RunningFCM.message(data), as: token).status == 200)
@@ -42,6 +43,6 @@ import Testing
         records.map { ($0?["data"] as? [String: String])?["number"] } == ["0", "1"])
       #expect(records.allSatisfy { $0?["registration"] as? String == RunningFCM.fid })
     }
-    for reader in readers { _ = reader.terminate() }
+    for reader in readers[1...] { reader.stop() }
   }
 }

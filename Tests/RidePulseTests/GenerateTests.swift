@@ -106,7 +106,7 @@ import TestSupport
         ("ios/customer-ride-card-start.json", #""event":"start""#),
         ("android/customer-ride-card-start.json", #""rp_event":"start""#),
         ("android/customer-ride-card-end.json", #""rp_event":"end""#),
-        ("android/customer-booking-confirmed.json", #""rp_kind":"alert""#),
+        ("android/customer-driver-arrived.json", #""rp_kind":"alert""#),
         ("android/customer-ride-completed.json", #""rp_category":"RIDE_RATING""#),
       ] {
         let text = try? String(contentsOfFile: "\(path)/\(file)", encoding: .utf8)

@@ -213,9 +213,9 @@ import TestSupport
       let line = try #require(result.output.firstMatch(of: /older ones.*?: (select .*)\n/)).output.1
       let older = try await stage.rows(String(line))
       let events = (50...60).map { "e\($0)" }
-      #expect(older.prefix(11).map { $0[4] } == events, "\(older)")
+      #expect(older.prefix(11).map { $0[5] } == events, "\(older)")
       // Those that reached no phone are among them, and of other people those that docs/explain.md names.
-      #expect(Set(older.dropFirst(11).map { $0[4] }) == ["no phone", "same digits"], "\(older)")
+      #expect(Set(older.dropFirst(11).map { $0[5] }) == ["no phone", "same digits"], "\(older)")
     }
   }
 

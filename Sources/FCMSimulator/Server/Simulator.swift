@@ -128,6 +128,9 @@ final class Simulator: Service {
       record.word = error.word
       record.detail = error.message
       answer = error.answer
+      // What is before FCM, or FCM itself, may refuse it for another reason.
+      fault = strike(
+        ["call": "send", "token": record.registration ?? "", "project": project], connection)
     }
     if let told = fault?.action.answer {
       record.word = told.reason

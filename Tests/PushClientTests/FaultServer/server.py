@@ -109,6 +109,10 @@ class Connection:
             body = answer["body"].encode()
             self.h2.send_data(stream, body[:len(body) // 2])
             self.flush()
+            # Closing with unread bytes would reset the connection, and lose what was sent.
+            self.sock.shutdown(socket.SHUT_WR)
+            while self.sock.recv(65536):
+                pass
             self.gone = True
         elif answer.get("close"):
             self.gone = True
