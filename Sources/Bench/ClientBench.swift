@@ -1,7 +1,7 @@
-import PushClient
 import Base
 import Foundation
 import LocalStack
+import PushClient
 import RideCore
 import Synchronization
 

@@ -10,7 +10,8 @@ import Testing
     let words = [
       "--port", "0", "--state=/tmp/s", "--project", "a", "--project=b", "--strict", "all",
       "--lenient", "ttl", "--device-rate", "240/60", "--quota", "5/1", "--token-life", "9",
-      "--duplicate", "1/50", "--seed", "3", "--faults", "f", "--max-streams", "7", "--latency", "2", "--quiet",
+      "--duplicate", "1/50", "--seed", "3", "--faults", "f", "--max-streams", "7", "--latency", "2",
+      "--quiet",
       "--exit-with-stdin", "--inbox", "127.0.0.1:2199",
     ]
     var expected = Options()
@@ -40,7 +41,9 @@ import Testing
       #"--strict: found "x", expected one of priority, ttl, cards, payload, size, high, unknown, all"#
     ),
     (["--quota", "5"], #"--quota: found "5", expected MESSAGES/SECONDS such as 240/60"#),
-    (["--duplicate", "2/1"], #"--duplicate: found "2/1", expected MESSAGES/MESSAGES such as 1/50"#),
+    (
+      ["--duplicate", "2/1"], #"--duplicate: found "2/1", expected MESSAGES/MESSAGES such as 1/50"#
+    ),
     (["--inbox", "10.0.0.1:1"], #"--inbox: found "10.0.0.1:1", expected 127.0.0.1:PORT"#),
     (["--project", ""], #"--project: found "", expected a word"#),
   ])

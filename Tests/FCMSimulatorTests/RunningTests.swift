@@ -181,7 +181,9 @@ import Testing
     for part in [":status: 200", "recv DATA frame", "error_code=INTERNAL_ERROR"] {
       #expect(frames.contains(part), "\(frames)")
     }
-    let words = ["-s", "--http1.1", "--max-time", "60", "--cacert", simulator.process.authorityPath]
+    let words = [
+      "-s", "--http1.1", "--max-time", "60", "--cacert", simulator.process.authorityPath,
+    ]
     let result = try Tool.run(
       "/usr/bin/curl", words + authorization + ["--data-binary", "@" + body.url.path, url])
     // Curl's number for a body that is shorter than announced.

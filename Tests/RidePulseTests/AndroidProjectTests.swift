@@ -42,7 +42,8 @@ import TestSupport
     where disabled_at is not null or quarantined_at is not null
     """
 
-  @Test func `A file of another project disables none of 50 phones, and the right one reaches them`()
+  @Test
+  func `A file of another project disables none of 50 phones, and the right one reaches them`()
     async throws
   {
     try await FCMStage.run(fcm: Self.projects, registrations: Self.registrations) { fcm in

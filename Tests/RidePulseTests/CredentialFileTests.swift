@@ -1,6 +1,6 @@
-import PushClient
 import Base
 import Foundation
+import PushClient
 import RideCore
 import Testing
 import TestSupport

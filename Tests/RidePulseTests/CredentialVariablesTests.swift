@@ -1,5 +1,5 @@
-import PushClient
 import Foundation
+import PushClient
 import RideCore
 import Testing
 import TestSupport

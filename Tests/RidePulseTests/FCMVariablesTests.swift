@@ -2,8 +2,8 @@ import Base
 import Foundation
 import PushClient
 import RideCore
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import RidePulse
 
@@ -88,7 +88,8 @@ import Testing
     let variables = try FCMVariables([
       "FCM_CUSTOMER_SERVICE_ACCOUNT_PATH": "/nope", "FCM_DRIVER_SERVICE_ACCOUNT_PATH": folder,
       "FCM_FLEET_SERVICE_ACCOUNT_PATH": folder + "/no.json",
-      "FCM_STAFF_SERVICE_ACCOUNT_PATH": #"{"type": "service_account", "private_key": "\#(secret)"}"#,
+      "FCM_STAFF_SERVICE_ACCOUNT_PATH":
+        #"{"type": "service_account", "private_key": "\#(secret)"}"#,
     ])
     let text = failure { _ = try variables.load() }
     for part in [

@@ -28,7 +28,8 @@ struct CardHistory {
       return "rp_state is not a JSON object: each message carries the whole state"
     }
     // Otherwise a card whose end is lost would stay for ever.
-    let promised = event == "end" ? [] : event == "start" ? ["rp_until"] : ["rp_until", "rp_gone_at"]
+    let promised =
+      event == "end" ? [] : event == "start" ? ["rp_until"] : ["rp_until", "rp_gone_at"]
     if let missing = promised.first(where: { data[$0].flatMap { Int($0) } == nil }) {
       return "a card's \(event) needs \(missing) in seconds"
     }

@@ -1,7 +1,7 @@
-import PushClient
 import Base
 import Orchestrator
 import PostgresStore
+import PushClient
 import RideCore
 import Synchronization
 

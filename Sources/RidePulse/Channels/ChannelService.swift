@@ -1,5 +1,5 @@
-import PushClient
 import PostgresStore
+import PushClient
 import RideCore
 
 /// Creates, deletes and audits channels at Apple together with their rows in the database.

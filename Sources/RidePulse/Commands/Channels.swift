@@ -1,7 +1,7 @@
-import PushClient
 import Base
 import Foundation
 import PostgresStore
+import PushClient
 import RideCore
 import RuleFiles
 

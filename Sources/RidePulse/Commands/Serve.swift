@@ -1,8 +1,8 @@
 import AdminServer
-import PushClient
 import Base
 import Foundation
 import Orchestrator
+import PushClient
 import RideCore
 import RuleFiles
 

@@ -1,6 +1,6 @@
-import PushClient
 import Foundation
 import PostgresStore
+import PushClient
 import RideCore
 import SystemSupport
 

@@ -1,5 +1,5 @@
-import PushClient
 import Base
+import PushClient
 import RideCore
 
 /// What is doubtful about credentials that were loaded; the service runs with them.

@@ -1,5 +1,5 @@
-import PushClient
 import Base
+import PushClient
 import RideCore
 
 /// The keys and certificates that the environment names, by lane; no file is read.
@@ -50,7 +50,9 @@ struct CredentialVariables: Sendable {
     let misplaced = misplacedCertificates(scopes)
     // If an app lacks a credential, a certificate in the wrong variable may be why.
     if !lacking.isEmpty { problems += misplaced.map(\.problem) }
-    if apps.isEmpty, !isOptional, key(.general) == nil, problems.isEmpty { problems.append(nothing) }
+    if apps.isEmpty, !isOptional, key(.general) == nil, problems.isEmpty {
+      problems.append(nothing)
+    }
     warnings =
       (lacking.isEmpty ? misplaced.map(\.problem) : [])
       + unread(scopes, except: Set(misplaced.map(\.name)))

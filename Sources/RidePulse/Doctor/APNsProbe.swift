@@ -1,5 +1,5 @@
-import PushClient
 import Base
+import PushClient
 import RideCore
 
 /// Probes APNs with the same client as the service.

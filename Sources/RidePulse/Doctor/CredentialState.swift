@@ -1,6 +1,6 @@
-import PushClient
 import Base
 import Foundation
+import PushClient
 import RideCore
 
 /// The keys and certificates that the environment names, as far as they can be judged without APNs.

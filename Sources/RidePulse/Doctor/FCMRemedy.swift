@@ -10,12 +10,14 @@ enum FCMRemedy {
       "create a key in Firebase's console, Project settings, Service accounts, and put its file where "
       + "\(variable) leads to"
     if word == "SERVICE_DISABLED" {
-      return "enable the Firebase Cloud Messaging API (fcm.googleapis.com) of the project in Google's "
+      return
+        "enable the Firebase Cloud Messaging API (fcm.googleapis.com) of the project in Google's "
         + "console, and wait a few minutes"
     }
     switch word {
     case "PERMISSION_DENIED":
-      return "give the service account the role Firebase Cloud Messaging API Admin in Google's console, "
+      return
+        "give the service account the role Firebase Cloud Messaging API Admin in Google's console, "
         + "IAM"
     case "NOT_FOUND": return "compare project_id in the file with Firebase's console"
     case "UNAUTHENTICATED": return "run ridepulse doctor again; then \(newFile)"

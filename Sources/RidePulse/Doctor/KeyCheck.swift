@@ -1,5 +1,5 @@
-import PushClient
 import Foundation
+import PushClient
 import RideCore
 
 /// The state of one signing key, as far as it can be judged without APNs.

@@ -15,7 +15,8 @@ enum Explain: Command {
       .init(name: "--apns-id", value: "UUID", help: "the push with this apns-id, and its ride"),
       .init(
         name: "--token", value: "SUFFIX",
-        help: "the last 6 or more characters of a token: its phone, card or start token, newest pushes"),
+        help:
+          "the last 6 or more characters of a token: its phone, card or start token, newest pushes"),
       .format,
     ],
     notes: [

@@ -1,7 +1,7 @@
-import PushClient
 import Base
 import Orchestrator
 import PostgresStore
+import PushClient
 import RideCore
 
 /// The message sent to the page each second: one JSON object on one line.

@@ -1,8 +1,8 @@
-import PushClient
 import Base
 import Foundation
 import Orchestrator
 import PostgresStore
+import PushClient
 import RideCore
 import Synchronization
 import SystemSupport
@@ -171,7 +171,8 @@ final class Service: Sendable {
   func reading(_ gauges: RideGauges?) -> ServiceMetrics.Reading {
     ServiceMetrics.Reading(
       tally: meter.total, engine: engine.statistics,
-      transport: transport.statistics(), accessTokens: transport.accessTokens(), apnsAhead: transport.clockLead,
+      transport: transport.statistics(), accessTokens: transport.accessTokens(),
+      apnsAhead: transport.clockLead,
       listenIsHealthy: listenIsHealthy, problems: problems,
       database: gauges, databaseIdentity: store.databaseIdentity, failovers: store.failovers,
       isHeld: !store.pinProblems.isEmpty, postsOff: posts.off)

@@ -1,9 +1,9 @@
 import AdminServer
-import PushClient
 import Base
 import Foundation
 import Orchestrator
 import PostgresStore
+import PushClient
 import RideCore
 
 enum ServiceMetrics {
@@ -34,7 +34,9 @@ enum ServiceMetrics {
     MetricFamily.page(
       PushMetrics.families(reading.tally, expected) + health(reading)
         + engine(reading.engine) + [postsOff(reading.postsOff)]
-        + apns(reading) + accessTokens(reading.accessTokens) + database(reading.database) + [watched(reading.watched)]
+        + apns(reading) + accessTokens(reading.accessTokens) + database(reading.database) + [
+          watched(reading.watched)
+        ]
         + ProcessMetrics.families())
   }
 

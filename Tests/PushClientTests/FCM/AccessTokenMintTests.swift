@@ -71,11 +71,15 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"client_email":"nobody@rides.iam.gserviceaccount.com"}"#,
-      "invalid_grant: Invalid grant: account not found"),
+    (
+      #"{"client_email":"nobody@rides.iam.gserviceaccount.com"}"#,
+      "invalid_grant: Invalid grant: account not found"
+    ),
     (#"{"token_uri":"https://127.0.0.1:PORT/token/"}"#, "HTTP 404"),
-    (#"{"token_uri":"https://localhost:PORT/token"}"#,
-      "invalid_grant: Invalid JWT: Failed audience check."),
+    (
+      #"{"token_uri":"https://localhost:PORT/token"}"#,
+      "invalid_grant: Invalid JWT: Failed audience check."
+    ),
   ])
   func `what a person has to correct is named`(changes: String, text: String) async throws {
     let server = try TokenServer()

@@ -123,7 +123,8 @@ import Testing
     stage.run(for: .seconds(20))
     #expect(stage.messages(to: 7).map(\.event) == ["start", "start"], "it registered again")
     let stamps = stage.messages(to: 7).map(\.timestamp)
-    #expect(stamps == stamps.sorted() && Set(stage.messages.map(\.id)).count == stage.messages.count)
+    #expect(
+      stamps == stamps.sorted() && Set(stage.messages.map(\.id)).count == stage.messages.count)
   }
 
   @Test func `a ride without Android phones is not due for the card that runs`() {
@@ -144,7 +145,8 @@ import Testing
     stage.offerStart()
     stage.state("driver_assigned")
     stage.run(for: .seconds(10))
-    #expect(stage.messageEvents == ["start", "start"] && Set(stage.messages.map(\.phone)) == [7, 8])
+    #expect(
+      stage.messageEvents == ["start", "start"] && Set(stage.messages.map(\.phone)) == [7, 8])
     #expect(stage.wire.count { $0.push.entry.startToken != nil } == 1)
     #expect(stage.wire.count == 3)
   }

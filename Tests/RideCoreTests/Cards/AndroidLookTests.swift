@@ -21,7 +21,8 @@ import Testing
   }
 
   private func look(
-    _ attributes: String? = nil, locale: String? = nil, _ change: (inout AndroidLook) -> Void = { _ in }
+    _ attributes: String? = nil, locale: String? = nil,
+    _ change: (inout AndroidLook) -> Void = { _ in }
   ) -> String? {
     var stage = stage(change)
     if let attributes { stage.ride.attributes = attributes }

@@ -52,9 +52,10 @@ extension RenderedCard {
         in: context, locale: texts.locale, broken: &broken)
       let look = rule.compiled.look?.render(in: context, locale: texts.locale, broken: &broken)
       self.state = state
-      shown = PushID(
-        of: String(decoding: state, as: UTF8.self), String(decoding: look ?? [], as: UTF8.self)
-      ).description
+      shown =
+        PushID(
+          of: String(decoding: state, as: UTF8.self), String(decoding: look ?? [], as: UTF8.self)
+        ).description
       problem = nil
       self.look = look
     } catch {
