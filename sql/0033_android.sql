@@ -181,7 +181,8 @@ begin
     quiet_until = case when excluded.environment is null or excluded.environment = d.environment
                     then d.quiet_until end;
   if old.owner_id = register_device.owner_id and (register_device.installation_id is null
-     or old.installation_id = register_device.installation_id) and old.disabled_at is null then
+     or old.installation_id = register_device.installation_id) and old.disabled_at is null
+     and (platform = 'ios' or old.quarantined_at is null) then
     return;
   end if;
   if platform = 'android' then

@@ -164,7 +164,8 @@ begin
       -- A card of an Android phone ends with the next decision on its ride, too.
       ('ridepulse.participant_removed()', 'and a.ended_at is null);',
         'and a.ended_at is null)
-    or ridepulse.has_android(old.app, old.owner_id);'),
+    or ridepulse.has_android(old.app, old.owner_id)
+      and exists (select from ridepulse.agenda a where a.ride_id = old.ride_id);'),
       ('ridepulse.set_preference(text, text, text, boolean)', '  order by 1;
   return true;', '  order by 1;
   perform ridepulse.make_rides_due(set_preference.app, set_preference.owner_id, ''preference_changed'')

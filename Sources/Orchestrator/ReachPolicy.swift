@@ -15,16 +15,15 @@ struct ReachPolicy {
   private var connectedAt: Duration?
   private var lastReport: (reach: NodeReach?, at: Duration)?
 
-  /// Records whether APNs can be reached; returns whether to report it to the other nodes.
+  /// Records whether APNs and FCM can be reached; returns whether to report it to the other nodes.
   ///
-  /// One environment that can be reached is enough: a node without the route to a single host of
-  /// Apple's keeps its share of the others.
+  /// One environment of APNs that can be reached is enough: a node without the route to a single
+  /// host of Apple's keeps its share of the others. But an open connection to FCM says nothing about
+  /// APNs.
   mutating func observe(_ found: [PushNetwork: Reachability], at uptime: Duration) -> Bool {
-    if found.values.contains(.connected) {
-      reach = .reached
-    } else {
-      reach = found.isEmpty ? nil : .lost
-    }
+    let services = [found.filter { $0.key != .android }, found.filter { $0.key == .android }]
+      .filter { !$0.isEmpty }.map { $0.values.contains(.connected) }
+    reach = services.isEmpty ? nil : services.contains(false) ? .lost : .reached
     if reach != .lost { isAside = false }
     guard let lastReport else { return true }
     let interval = reach == .lost ? Self.connectInterval : Self.reportInterval

@@ -119,9 +119,9 @@ import Testing
     var history = CardHistory()
     var data = card(event, 1)
     data[key] = nil
-    #expect((history.problem(of: data, to: "a") == nil) == isRight)
+    #expect((history.take( data, to: "a") == nil) == isRight)
     data[key] = "soon"
-    #expect((history.problem(of: data, to: "a") == nil) == isRight)
+    #expect((history.take( data, to: "a") == nil) == isRight)
   }
 
   @Test(arguments: [
@@ -131,6 +131,7 @@ import Testing
     ([("start", 2), ("update", 2)], "rp_ts 2 follows 2"),
     ([("start", 2), ("update", 1)], "rp_ts 1 follows 2"),
     ([("end", 1), ("update", 2)], "update follows the card's end"),
+    ([("start", 1), ("end", 2), ("end", 3)], nil),
     ([("begin", 1)], "rp_event is begin"),
   ])
   func `timestamps rise, and nothing follows an end`(
@@ -142,27 +143,42 @@ import Testing
       // The same step twice is a repeat, whose ID is the same.
       let isRepeat = index > 0 && steps[index - 1] == step
       let id = isRepeat || step == steps[0] ? "first" : "id-\(index)"
-      found = history.problem(of: card(step.0, step.1, id: id), to: "phone") ?? found
+      found = history.take( card(step.0, step.1, id: id), to: "phone") ?? found
     }
     #expect(found == problem)
   }
 
+  @Test func `what was refused is sent again under a later time`() {
+    var history = CardHistory()
+    #expect(history.problem(of: card("end", 5), to: "a") == nil)
+    #expect(history.take(card("end", 4), to: "a") == nil)
+  }
+
   @Test func `each phone and each card has its own order`() {
     var history = CardHistory()
-    #expect(history.problem(of: card("start", 5), to: "a") == nil)
-    #expect(history.problem(of: card("start", 4), to: "b") == nil)
+    #expect(history.take( card("start", 5), to: "a") == nil)
+    #expect(history.take( card("start", 4), to: "b") == nil)
   }
 
   @Test func `each message has the whole state`() {
     var history = CardHistory()
-    #expect(history.problem(of: card("start", 1, state: "[]"), to: "a") != nil)
-    #expect(history.problem(of: card("end", 1, state: "[]"), to: "a") != nil)
+    #expect(history.take( card("start", 1, state: "[]"), to: "a") != nil)
+    #expect(history.take( card("end", 1, state: "[]"), to: "a") != nil)
     for (event, isRight) in [("start", false), ("update", false), ("end", true)] {
       var data = card(event, 1)
       data["rp_state"] = nil
-      #expect((history.problem(of: data, to: event) == nil) == isRight, "\(event)")
+      #expect((history.take( data, to: event) == nil) == isRight, "\(event)")
     }
-    #expect(history.problem(of: ["rp_kind": "card"], to: "a") != nil)
-    #expect(history.problem(of: ["rp_kind": "alert"], to: "a") == nil)
+    #expect(history.take( ["rp_kind": "card"], to: "a") != nil)
+    #expect(history.take( ["rp_kind": "alert"], to: "a") == nil)
+  }
+}
+
+extension CardHistory {
+  /// Checks a message, and accepts it if nothing is wrong.
+  fileprivate mutating func take(_ data: [String: String], to registration: String) -> String? {
+    if let problem = problem(of: data, to: registration) { return problem }
+    accepted(data, to: registration)
+    return nil
   }
 }

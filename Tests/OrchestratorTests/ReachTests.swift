@@ -36,6 +36,21 @@ import TestSupport
     #expect(!policy.isAside, "at once, before it is reported")
   }
 
+  @Test(
+    arguments: [
+      ([.production: .connected, .android: .unreachable], NodeReach.lost),
+      ([.sandbox: .unreachable, .android: .connected], .lost),
+      ([.sandbox: .unreachable, .production: .connected, .android: .connected], .reached),
+      ([.android: .connected], .reached),
+    ] as [([PushNetwork: Reachability], NodeReach)])
+  func `a connection to one service says nothing about the other`(
+    found: [PushNetwork: Reachability], reach: NodeReach
+  ) {
+    var policy = ReachPolicy()
+    _ = policy.observe(found, at: .zero)
+    #expect(policy.reach == reach)
+  }
+
   @Test func `U16: one environment that can be reached is enough`() {
     var policy = ReachPolicy()
     func connects(_ found: [PushNetwork: Reachability], own: PushNetwork) -> Set<

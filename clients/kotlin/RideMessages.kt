@@ -134,9 +134,10 @@ class RideMemory(stored: String?, private val write: (String) -> Unit) {
   /** Returns whether the app shows the message, and remembers it. */
   @Synchronized
   fun takes(message: RideMessage, now: Long): Boolean {
-    if (message.isExpired(now) || !ids.add(message.id)) return false
+    if (message.isExpired(now)) return false
+    // A card's message that is sent again may show a newer state under its old ID: its time decides.
+    val isTaken = if (message.kind == RideMessage.Kind.CARD) takesCard(message) else ids.add(message.id)
     trim(ids, 300)
-    val isTaken = message.kind != RideMessage.Kind.CARD || takesCard(message)
     save()
     return isTaken
   }

@@ -16,7 +16,7 @@ struct CardHistory {
   private var last: [Key: Last] = [:]
 
   /// Returns what is wrong with a message of a card, or nil.
-  mutating func problem(of data: [String: String], to registration: String) -> String? {
+  func problem(of data: [String: String], to registration: String) -> String? {
     guard data["rp_kind"] == "card" else { return nil }
     guard let card = data["rp_card"], let id = data["rp_id"], let event = data["rp_event"],
       let timestamp = data["rp_ts"].flatMap({ Int($0) })
@@ -33,13 +33,20 @@ struct CardHistory {
     if let missing = promised.first(where: { data[$0].flatMap { Int($0) } == nil }) {
       return "a card's \(event) needs \(missing) in seconds"
     }
-    let key = Key(registration: registration, card: card)
     let next = Last(id: id, timestamp: timestamp, isEnd: event == "end")
-    if let old = last[key], old != next {
+    if let old = last[Key(registration: registration, card: card)], old != next {
       if timestamp <= old.timestamp { return "rp_ts \(timestamp) follows \(old.timestamp)" }
-      if old.isEnd, event != "start" { return "\(event) follows the card's end" }
+      if old.isEnd, event == "update" { return "update follows the card's end" }
     }
-    last[key] = next
     return nil
+  }
+
+  /// Records a message that FCM accepts; one that it refuses, the card never got.
+  mutating func accepted(_ data: [String: String], to registration: String) {
+    guard let card = data["rp_card"], let id = data["rp_id"],
+      let timestamp = data["rp_ts"].flatMap({ Int($0) })
+    else { return }
+    last[Key(registration: registration, card: card)] = Last(
+      id: id, timestamp: timestamp, isEnd: data["rp_event"] == "end")
   }
 }

@@ -121,6 +121,7 @@ final class Simulator: Service {
       // instead of it.
       if fault?.action.prevents(stream) != true {
         record.name = accept(message, to: registration, of: project, at: time)
+        if !message.isOnlyValidated { cards.accepted(message.data, to: registration) }
       }
       answer = Answer(
         status: 200, json: .object(["name": .string(record.name ?? Self.fakeName(project))]))

@@ -145,7 +145,7 @@ final class Pool: Sendable {
 
   /// Wakes the connections that wait for another access token, and opens one if pushes do.
   private func tokenChanged() {
-    let block = block
+    // Read under the lock: another thread must not put an older one in its place.
     state.withLock { state in perform(state.machine.block(block, at: .now()), &state) }
   }
 
@@ -156,7 +156,8 @@ final class Pool: Sendable {
       return .init(cause: .noConnection("no access token: Google has not answered yet"))
     }
     if problem.isOfConfiguration {
-      let refusal = Refusal(status: problem.status ?? 400, reason: "TOKEN_ENDPOINT")
+      var refusal = Refusal(status: problem.status ?? 400, reason: "TOKEN_ENDPOINT")
+      refusal.detail = problem.text
       return .init(cause: .turnedAway(refusal))
     }
     return .init(cause: .noConnection("no access token: \(problem.text)"), isUnreachable: true)
@@ -166,8 +167,8 @@ final class Pool: Sendable {
 
   /// Ends pushes that waited too long and opens connections that are due.
   func supervise() {
-    let block = block
     let rejected = state.withLock { state in
+      let block = block
       if state.machine.blocked != block {
         perform(state.machine.block(block, at: .now()), &state)
       }

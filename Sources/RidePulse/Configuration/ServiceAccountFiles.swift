@@ -6,14 +6,21 @@ extension FCMVariables.Source {
   ///
   /// - Throws: `CommandFailure` that names the variable and the file, and nothing of its content.
   func load() throws(CommandFailure) -> ServiceAccount {
-    if path.contains("{") || path.contains("\n") {
-      throw CommandFailure("\(variable) contains the file itself; expected its path")
-    }
+    if isContent { throw CommandFailure("\(variable) contains the file itself; expected its path") }
     do throws(ServiceAccountError) {
       return try ServiceAccount(path: path)
     } catch {
       throw CommandFailure("\(variable): \(error)")
     }
+  }
+}
+
+extension FCMVariables.Source {
+  /// Whether the variable holds the file, its key or one of both in base64: the message about a path
+  /// would show it.
+  private var isContent: Bool {
+    path.utf8.count > 1_024 || ["{", "\n", #"\n"#, "-----BEGIN"].contains { path.contains($0) }
+      || ["eyJ", "ewo", "LS0t", "MII"].contains { path.hasPrefix($0) }
   }
 }
 

@@ -170,7 +170,8 @@ struct CardStateMachine: Hashable, Sendable {
   mutating func update(_ shown: String?) -> CardUpdate? {
     if let retryAt = memo.retryAt, retryAt > now { return nil }
     if let endsAt = memo.endsAt {
-      if memo.isRefused { return nil }
+      // An app on Android takes a card away only if it is told to, whatever was refused before.
+      if memo.isRefused, memo.android == nil { return nil }
       return CardUpdate(
         event: .end, cause: memo.cause ?? RideEvent(id: 0, name: "end", at: endsAt), isUrgent: true)
     }

@@ -20,7 +20,7 @@ extension Decider {
   /// Updates the cards of the phones that this decision addresses, and keeps those of all others.
   mutating func updateAndroidCards() {
     let isKept = decision.view.memo.cards.contains { $0.key.isPhone }
-    if !hasAndroid && !isKept { return }
+    if !hasAndroid && !isKept && decision.settlement.memo.runs.isEmpty { return }
     for rule in configuration.rules.cards where rule.life.broadcast == nil {
       endRun(of: rule)
       let refreshContext = context(RideEvent.refresh(at: now))

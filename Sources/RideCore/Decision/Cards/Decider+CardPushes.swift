@@ -220,7 +220,9 @@ extension Decider {
   private func texts(
     of owner: OwnerID, _ installation: InstallationID?, _ rule: CardRule
   ) -> PhoneTexts {
-    let phones = decision.view.phones.filter { $0.app == rule.app && $0.ownerID == owner }
+    let phones = decision.view.phones.filter {
+      $0.platform == .ios && $0.app == rule.app && $0.ownerID == owner
+    }
     if let installation, let phone = phones.last(where: { $0.installationID == installation }) {
       return phone.texts
     }

@@ -78,7 +78,8 @@ extension Decider {
       machine.memo.hasMatchedOwner = true
     }
     // An end leaves without content: its row must not be that of the problem.
-    if let problem = rendered.problem, machine.memo.endsAt == nil {
+    let isReachable = card.phone?.problem?.isQuarantined != true
+    if let problem = rendered.problem, machine.memo.endsAt == nil, isReachable {
       complain(&machine, .suppressed, problem, rule, card)
     }
     if let end, machine.memo.endsAt == nil { self.end(&machine, end, card, rule) }
