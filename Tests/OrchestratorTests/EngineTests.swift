@@ -13,10 +13,12 @@ import TestSupport
     let rule = Rule(
       name: "arrived", app: .customer, when: .on(["driver_arrived"]), what: .alert(alert),
       expires: .after(.seconds(300)), source: "test.yaml:1")
-    return EngineConfiguration(
+    var configuration = EngineConfiguration(
       rules: RuleSet(
         activeStates: ["driver_arrived"], finalStates: [], events: [], rules: [rule]),
       bundleIDs: [.customer: "com.example.customer"])
+    configuration.androidApps = [.customer]
+    return configuration
   }
 
   static func engine(

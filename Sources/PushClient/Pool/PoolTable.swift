@@ -246,17 +246,14 @@ private struct Route: Hashable {
 
   /// Why no pool sends its pushes.
   var problem: UnsentCause {
-    let variable = App(rawValue: lane).variableName
     if network == .android {
-      return .noCredential(
-        "no service account for \(lane): set FCM_\(variable)_SERVICE_ACCOUNT_PATH or "
-          + "FCM_SERVICE_ACCOUNT_PATH")
+      return .noCredential(LedgerReason.noServiceAccount(of: App(rawValue: lane)).text)
     }
     let reason =
       type.needsProviderToken
       ? "\(type.rawValue) pushes need a signing key, and \(lane) has none"
       : "\(lane) has neither a signing key nor a client certificate"
-    let name = "APNS_\(variable)_PRIVATE_KEY_PATH"
+    let name = "APNS_\(App(rawValue: lane).variableName)_PRIVATE_KEY_PATH"
     return .noCredential(
       "\(reason) for \(network.rawValue): set \(name) or APNS_PRIVATE_KEY_PATH")
   }

@@ -23,7 +23,8 @@ package struct ConfigurationMistake: Hashable, Sendable {
     guard entry.status == .suppressed, let code = entry.reason?.code, code.isOfConfiguration else {
       return nil
     }
-    self.init(app: entry.app, network: nil, code: code)
+    let isOfAndroid = code == .engine(.noServiceAccount)
+    self.init(app: entry.app, network: isOfAndroid ? .android : nil, code: code)
   }
 }
 

@@ -5,8 +5,8 @@ package struct EngineConfiguration: Sendable {
   package var bundleIDs: [App: String]
   /// Bundle IDs that replace an app's own in the topic of its cards; Apple requires the app's own.
   package var widgetBundleIDs: [App: String]
-  /// The apps with a service account of FCM: their cards run before a ride has an Android phone, for
-  /// one that registers later.
+  /// The apps with a service account of FCM: nothing is sent to Android phones of others. Their cards
+  /// run before a ride has an Android phone, for one that registers later.
   package var androidApps: Set<App> = []
   /// The receivers of posts that have a URL and a secret.
   package var receivers = PostReceivers()

@@ -8,6 +8,7 @@ extension Planner {
   ) throws(Problem) -> PlannedPush {
     let message = rule.message
     if let refusal = message.refusal { throw Problem(status: .suppressed, reason: refusal) }
+    try Self.checkServiceAccount(of: entry.app, configuration)
     guard let registration = FCMRegistration(phone.token) else {
       throw Problem(
         status: .suppressed,
@@ -38,6 +39,14 @@ extension Planner {
     return push
   }
 
+  /// Throws if an app has no service account: nothing reaches its Android phones.
+  static func checkServiceAccount(
+    of app: App, _ configuration: EngineConfiguration
+  ) throws(Problem) {
+    if configuration.androidApps.contains(app) { return }
+    throw Problem(status: .suppressed, reason: .noServiceAccount(of: app))
+  }
+
   /// Returns the message for the phones of one person that have these texts.
   private mutating func body(
     _ message: CompiledMessage, for person: PhoneOwner, _ texts: PhoneTexts, validUntil: Timestamp
@@ -66,6 +75,13 @@ extension Planner {
 }
 
 extension LedgerReason {
+  package static func noServiceAccount(of app: App) -> LedgerReason {
+    LedgerReason(
+      .noServiceAccount,
+      "no service account for \(app): set FCM_\(app.variableName)_SERVICE_ACCOUNT_PATH or "
+        + "FCM_SERVICE_ACCOUNT_PATH")
+  }
+
   /// What only Apple's systems have.
   static func appleOnly(_ what: PushType) -> LedgerReason {
     LedgerReason(.appleOnly, "\(what.rawValue) pushes reach iPhones only")

@@ -98,6 +98,7 @@ struct APNsVariables {
       widgetBundleIDs: spelled(widgetBundleIDs(environment), as: rules.apps),
       defaultEnvironment: try defaultEnvironment(environment))
     engine.receivers = PostReceivers(PostVariables.variables(environment))
+    engine.androidApps = FCMVariables.apps(environment, of: rules.apps)
     return engine
   }
 

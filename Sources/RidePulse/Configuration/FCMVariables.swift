@@ -77,6 +77,12 @@ struct FCMVariables: Hashable, Sendable {
     Set(own.keys).union(general == nil ? [] : ofRules).sorted { $0.rawValue < $1.rawValue }
   }
 
+  /// Returns the apps of rules that have a service account, whatever else the environment has.
+  static func apps(_ environment: [String: String], of apps: [App]) -> Set<App> {
+    if environment.nonEmpty(generalName) != nil { return Set(apps) }
+    return Set(APNsVariables.spelled(own(environment), as: apps).keys)
+  }
+
   /// Returns the file of an app; nil if it has none.
   func source(of app: App) -> Source? { own[app] ?? general }
 

@@ -43,7 +43,7 @@ import Testing
     var ride = Sample.ride()
     ride.customerID = "c"
     let decision = decide(
-      Sample.view(ride: ride, phones: phones), by: Sample.book([rule]), now: Sample.now)
+      Sample.view(ride: ride, phones: phones), by: AndroidSample.book([rule]), now: Sample.now)
     #expect(decision.pushes.map(\.entry.phone) == (isReserved ? [2] : [1, 2]))
     #expect(decision.ended.map(\.status) == (isReserved ? [.suppressed] : []))
     guard isReserved else { return }

@@ -17,7 +17,7 @@ import Testing
     var iPhone = Sample.phone(2)
     iPhone.environment = .sandbox
     let view = Sample.view(phones: [AndroidSample.phone(), iPhone])
-    let pushes = decide(view, by: Sample.book([rule]), now: Sample.now).pushes
+    let pushes = decide(view, by: AndroidSample.book([rule]), now: Sample.now).pushes
     #expect(pushes.map(\.network) == [.android, .sandbox])
     #expect(pushes.map(\.lane.network) == [.android, .sandbox])
     #expect(pushes.last?.headers.topic == "com.example.customer")
@@ -28,8 +28,48 @@ import Testing
     #expect(AndroidSample.decision(AndroidSample.rule()).pushes.count == 1)
   }
 
+  /// The account of another app is none.
+  @Test(arguments: [[], [.driver]] as [Set<App>])
+  func `without a service account a push is suppressed, with the variable to set`(
+    apps: Set<App>
+  ) {
+    for rule in [AndroidSample.rule(), AndroidSample.background()] {
+      var book = AndroidSample.book([rule])
+      book.androidApps = apps
+      let phones = [AndroidSample.phone(1), Sample.phone(2)]
+      let decision = decide(Sample.view(phones: phones), by: book, now: Sample.now)
+      #expect(decision.pushes.map(\.entry.phone) == [2], "\(rule.name)")
+      #expect(decision.ended.map { $0.reason?.code } == [.engine(.noServiceAccount)])
+      #expect(
+        decision.reasons == [
+          "suppressed: no service account for customer: set FCM_CUSTOMER_SERVICE_ACCOUNT_PATH or "
+            + "FCM_SERVICE_ACCOUNT_PATH"
+        ])
+      let result = decision.settled([.accepted], now: Sample.now) { 0 }
+      #expect(result.memo.waiting.isEmpty && result.observations.isEmpty)
+    }
+  }
+
+  @Test func `the variable to set has the app's name as variables spell it`() {
+    let text = LedgerReason.noServiceAccount(of: App(rawValue: "food-courier")).text
+    #expect(text.contains("for food-courier: set FCM_FOOD_COURIER_SERVICE_ACCOUNT_PATH or"))
+  }
+
+  @Test func `a push that waits when its service account is gone ends suppressed`() {
+    let rule = AndroidSample.rule()
+    let first = AndroidSample.decision(rule)
+    let settlement = first.settled([.unanswered(.timeout)], now: AndroidSample.at) { 0 }
+    var ride = Ride(id: "4711", state: "driver_arrived")
+    ride.customerID = "c"
+    let view = RideView(
+      rideID: "4711", ride: ride, phones: [AndroidSample.phone()], memo: settlement.memo)
+    let again = decide(view, by: Sample.book([rule]), now: AndroidSample.at + .seconds(100))
+    #expect(again.pushes.isEmpty && again.ended.map(\.id) == first.pushes.map(\.entry.id))
+    #expect(again.ended.map { $0.reason?.code } == [.engine(.noServiceAccount)])
+  }
+
   @Test func `an Android phone is never tried in an environment of APNs`() throws {
-    var book = Sample.book([AndroidSample.rule()])
+    var book = AndroidSample.book([AndroidSample.rule()])
     book.probesEnvironment = true
     let view = Sample.view(phones: [AndroidSample.phone()])
     let decision = decide(view, by: book, now: Sample.now)
@@ -79,7 +119,7 @@ import Testing
     var phone = platform == .android ? AndroidSample.phone() : Sample.phone()
     phone.hasAlertsOff = true
     func decision(_ rule: Rule) -> Decision {
-      decide(Sample.view(phones: [phone]), by: Sample.book([rule]), now: Sample.now)
+      decide(Sample.view(phones: [phone]), by: AndroidSample.book([rule]), now: Sample.now)
     }
     let alert = decision(AndroidSample.rule())
     #expect(alert.pushes.isEmpty)
@@ -123,7 +163,7 @@ import Testing
     rule.condition = try Condition(text)
     let view = Sample.view(phones: [AndroidSample.phone(1), Sample.phone(2)])
     let decision = decide(
-      view, by: Sample.book([rule], environment: .sandbox), now: Sample.now)
+      view, by: AndroidSample.book([rule], environment: .sandbox), now: Sample.now)
     #expect(decision.pushes.map(\.entry.phone) == admitted)
   }
 

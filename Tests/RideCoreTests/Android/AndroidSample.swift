@@ -47,6 +47,16 @@ enum AndroidSample {
       expires: expires, source: "sample.yaml:1")
   }
 
+  /// The sample's configuration with a service account for the customers' phones.
+  static func book(
+    _ rules: [Rule] = [rule()], bundleIDs: [App: String]? = nil,
+    environment: APNsEnvironment = .production
+  ) -> EngineConfiguration {
+    var book = Sample.book(rules, bundleIDs: bundleIDs, environment: environment)
+    book.androidApps = [.customer]
+    return book
+  }
+
   static func decision(
     _ rule: Rule, phones: [Phone] = [phone()], attributes: String = #"{"plate":"B-RP 1"}"#,
     data: String = "{}", now: Timestamp = at
@@ -56,7 +66,7 @@ enum AndroidSample {
     ride.attributes = attributes
     let event = RideEvent(id: 1, name: "driver_arrived", at: at, data: data)
     let view = RideView(rideID: "4711", ride: ride, events: [event], phones: phones)
-    return decide(view, by: Sample.book([rule], bundleIDs: [:]), now: now)
+    return decide(view, by: book([rule], bundleIDs: [:]), now: now)
   }
 
   /// Returns the bodies of the pushes of a rule's firing.

@@ -136,7 +136,7 @@ import Testing
     let view = RideView(
       rideID: "4711", ride: ride, phones: [AndroidSample.phone()], memo: settlement.memo)
     let again = decide(
-      view, by: Sample.book([rule], bundleIDs: [:]), now: AndroidSample.at + .seconds(100))
+      view, by: AndroidSample.book([rule], bundleIDs: [:]), now: AndroidSample.at + .seconds(100))
     let push = try #require(again.pushes.first)
     #expect(push.entry.id == first.pushes.first?.entry.id)
     let message = try #require(JSONValue(json: push.payload)?["message"])

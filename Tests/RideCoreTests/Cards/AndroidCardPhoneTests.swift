@@ -224,6 +224,49 @@ import Testing
     }
   }
 
+  @Test func `without a service account a ride has one row for each phone's card`() {
+    var stage = stage(7, 8)
+    stage.androidApps = []
+    stage.others = [Sample.rule(body: "{{ride.state}}")]
+    stage.run(for: .seconds(300))
+    for turn in 0..<3 {
+      stage.eta(turn)
+      stage.run(for: .seconds(300))
+    }
+    #expect(stage.wire.isEmpty && Set(stage.ledger.values.map(\.phone)) == [7, 8])
+    #expect(stage.ledger.values.allSatisfy { $0.status == .suppressed && $0.card != nil })
+    #expect(stage.ledger.count == 2)
+    stage.state("driver_arrived")
+    stage.run(for: .seconds(300))
+    #expect(stage.ledger.values.count { $0.card == nil } == 2, "no card covers the alert")
+    stage.state("ride_completed")
+    stage.run(for: .seconds(300))
+    #expect(stage.wire.isEmpty && stage.ledger.count == 4 && stage.doubled.isEmpty)
+    let codes = Set(stage.ledger.values.map(\.reason?.code))
+    #expect(codes == [.engine(.noServiceAccount)])
+    #expect(stage.due == nil && stage.memo.isEmpty)
+  }
+
+  @Test func `a service account that comes in mid-ride shows the card, and stops it by going`() {
+    var stage = stage()
+    stage.androidApps = []
+    stage.run(for: .seconds(60))
+    stage.androidApps = [.customer]
+    stage.eta(5)
+    stage.run(for: .seconds(60))
+    #expect(stage.messageEvents.first == "start" && stage.messages.first?.eta == 5)
+    let count = stage.wire.count
+    stage.androidApps = []
+    stage.eta(6)
+    stage.run(for: .seconds(3600))
+    #expect(stage.wire.count == count)
+    #expect(stage.ledger.values.count { $0.status == .suppressed } == 2)
+    #expect(!stage.ledger.values.contains { $0.status == .pending })
+    stage.state("ride_completed")
+    stage.run(for: .seconds(60))
+    #expect(stage.due == nil && stage.memo.isEmpty)
+  }
+
   @Test func `a card that broadcasts is not for Android, with one row for a ride`() {
     var stage = stage()
     stage.life.broadcast = .latest

@@ -39,6 +39,7 @@ extension CardStage {
   static func android(_ ids: Int64..., start: [String] = ["driver_assigned"]) -> CardStage {
     var stage = CardStage(start: start)
     stage.phones = (ids.isEmpty ? [7] : ids).map { Self.androidPhone($0) }
+    stage.androidApps = [.customer]
     return stage
   }
 

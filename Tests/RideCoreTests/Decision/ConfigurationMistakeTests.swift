@@ -59,6 +59,24 @@ import Testing
     #expect(explanation?.advice(variable: "CUSTOMER").contains("APNS_CUSTOMER_BUNDLE_ID") == true)
   }
 
+  @Test func `R116 a missing service account is one mistake of the app, whoever finds it`() throws {
+    let rule = AndroidSample.rule()
+    let phones = [AndroidSample.phone(1), AndroidSample.phone(2)]
+    let unsent = decide(Sample.view(phones: phones), by: Sample.book([rule]), now: Sample.now)
+      .settled([], now: Sample.now) { 0 }
+    let refused = AndroidSample.decision(rule)
+      .settled([.unsent(.noCredential("no account"))], now: AndroidSample.at) { 0 }
+    var mistakes = ConfigurationMistakes()
+    let found = mistakes.add([unsent, refused])
+    #expect(
+      found == [
+        ConfigurationMistake(app: .customer, network: .android, code: .engine(.noServiceAccount))
+      ])
+    #expect(unsent.mistakes.count == 2 && refused.mistakes.count == 1)
+    let advice = try #require(found.first?.code.explanation?.advice(variable: "CUSTOMER"))
+    #expect(advice.contains("FCM_CUSTOMER_SERVICE_ACCOUNT_PATH"))
+  }
+
   @Test func `R116 each mistake is new once, and again after a reload`() {
     let wrong = settlement(.refused(Refusal(status: 400, reason: "TopicDisallowed")))
     let other = settlement(.refused(Refusal(status: 403, reason: "Forbidden")))

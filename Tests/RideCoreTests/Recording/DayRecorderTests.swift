@@ -18,7 +18,7 @@ import Testing
   private func pass(
     _ view: RideView, _ outcome: PushOutcome = .accepted, emits: [EmittedEvent] = []
   ) throws -> RecordedPass {
-    let decision = decide(view, by: Sample.book([Sample.rule()]), now: Sample.now)
+    let decision = decide(view, by: AndroidSample.book([Sample.rule()]), now: Sample.now)
     let outcomes = decision.pushes.map { _ in outcome }
     var settlement = decision.settled(outcomes, now: Sample.now + .seconds(1)) { 0.5 }
     settlement.emits += emits

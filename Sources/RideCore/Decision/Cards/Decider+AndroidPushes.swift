@@ -18,6 +18,7 @@ extension Decider {
     _ update: CardStateMachine.CardUpdate, _ machine: inout CardStateMachine, _ card: Card,
     on phone: Phone, _ rule: CardRule, _ rendered: RenderedCard
   ) throws(Planner.Problem) -> PlannedPush {
+    try Planner.checkServiceAccount(of: rule.app, configuration)
     guard let registration = FCMRegistration(phone.token) else {
       throw Planner.Problem(
         status: .suppressed,
