@@ -123,9 +123,15 @@ struct AndroidDeliveryTests {
         """)
       try await stage.settled()
       let rows = try await stage.rows("select status, reason from ridepulse.deliveries")
-      #expect(rows.count == 1)
-      let reason = rows.first?.last ?? nil
-      #expect(reason?.contains("set FCM_CUSTOMER_SERVICE_ACCOUNT_PATH") == true, "\(rows)")
+      #expect(
+        rows == [
+          [
+            "suppressed",
+            "no service account for customer: set FCM_CUSTOMER_SERVICE_ACCOUNT_PATH or "
+              + "FCM_SERVICE_ACCOUNT_PATH",
+          ]
+        ])
+      #expect(server.log.contains("Pushes not sent: check the configuration"), "\(server.log)")
       #expect(
         try await stage.value("select disabled_at is null from ridepulse.devices") == "t")
       let lower = FCMStage.installation.lowercased()
@@ -196,6 +202,8 @@ struct AndroidDeliveryTests {
       let times = cards.compactMap { $0.data("rp_ts").flatMap { Int64($0) } }
       #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
       #expect(cards.allSatisfy { $0.data("rp_state") != nil })
+      #expect(
+        cards.allSatisfy { ($0.data("rp_attributes") == nil) == ($0.data("rp_event") == "end") })
       let ids = messages.compactMap { $0.data("rp_id") }
       #expect(Set(ids).count == messages.count, "each was sent once")
     }

@@ -94,7 +94,7 @@ struct KotlinDecodingTests {
     let failed = lines.first { $0.hasPrefix("failed: ") }
     #expect(counts[0] == Self.count && counts[3] == 0, "\(failed ?? "")")
     #expect(
-      counts[1] > Self.count / 25 && counts[2] == Self.count, "starts, contents: \(counts)")
+      counts[1] > Self.count / 25 && counts[2] == Self.count, "attributes, contents: \(counts)")
     for name in mutants { #expect(lines.contains("mutant \(name): fails"), "\(name)") }
     #expect(lines.contains("sample date: true"))
     let problems = lines.filter { $0.hasPrefix("problem ") }

@@ -44,7 +44,7 @@ import Testing
     #expect(stage.messages.first?.data("rp_state") == String(decoding: state.json, as: UTF8.self))
   }
 
-  @Test func `changes fold, leave without attributes, and a quiet card is sent again`() {
+  @Test func `changes fold, leave with attributes, and a quiet card is sent again`() {
     var stage = started()
     for second in 1...10 {
       stage.eta(second)
@@ -55,7 +55,31 @@ import Testing
     #expect(stage.messages.map(\.eta) == [0, 10, 10, 10])
     #expect(stage.messageEvents == ["start", "update", "update", "update"])
     #expect(stage.messages.map(\.isHigh) == [true, false, false, false])
-    #expect(stage.messages.dropFirst().allSatisfy { $0.data("rp_attributes") == nil })
+    #expect(stage.messages.allSatisfy { $0.data("rp_attributes") == #"{"rideId":"r1"}"# })
+  }
+
+  @Test func `attributes are by the start's event, and an update can do without`() throws {
+    var stage = CardStage.android()
+    stage.life.attributes = [
+      "by": .value(Sample.text("{{event.name}}")),
+      "plate": .value(Sample.text("{{ride.attributes.plate}}")),
+    ]
+    stage.state("driver_assigned")
+    stage.run(for: .seconds(20))
+    stage.state("driver_en_route")
+    stage.run(for: .seconds(20))
+    stage.ride.attributes = "{}"
+    stage.state("driver_arrived")
+    stage.run(for: .seconds(20))
+    #expect(stage.messageEvents == ["start", "update", "update"])
+    #expect(stage.messages.first?.data("rp_attributes") == stage.messages[1].data("rp_attributes"))
+    #expect(
+      stage.messages.first?.data("rp_attributes")
+        == #"{"by":"driver_assigned","plate":"B-RP 1"}"#)
+    let update = try #require(stage.messages.last)
+    #expect(update.data("rp_attributes") == nil && update.state != nil)
+    let reason = try #require(stage.ledger[update.id]?.reason)
+    #expect(reason.code == .engine(.cardFieldDropped) && reason.text.contains("plate"))
   }
 
   @Test func `the ride's end ends it, with its last content and its time on the screen`() throws {
@@ -68,6 +92,7 @@ import Testing
     #expect(end.status == "ride_completed" && end.data("rp_until") == nil)
     #expect(end.number("rp_gone_at") == Sample.now.epochSeconds + 605)
     #expect(end.data("rp_stale_at") == nil && end.ttl == "43200s")
+    #expect(end.data("rp_attributes") == nil)
     #expect(stage.gone.isEmpty, "the phone stays registered")
     #expect(stage.due == nil && stage.memo.isEmpty)
   }
@@ -75,7 +100,6 @@ import Testing
   @Test func `a phone that registers in mid-ride gets a start with the present state`() {
     var stage = CardStage.android()
     stage.phones = []
-    stage.androidApps = [.customer]
     stage.state("driver_assigned")
     stage.run(for: .seconds(10))
     #expect(stage.due == nil, "a ride without a card needs no attention")

@@ -21,16 +21,15 @@ import TestSupport
     var timestamp: Int64 = 0
     var status: String?
     var eta: Int64?
-    /// Nil until the first start.
+    /// Those of the message that it shows.
     var attributes: String?
     var isShown = false
 
     mutating func receive(_ message: AndroidArrival) {
-      // What never changes is taken from a start that an update has overtaken, too.
-      attributes = message.data("rp_attributes") ?? attributes
       if message.timestamp <= timestamp { return }
       timestamp = message.timestamp
       isShown = message.event != "end"
+      attributes = message.data("rp_attributes")
       (status, eta) = (message.status, message.eta)
     }
   }
@@ -47,11 +46,9 @@ import TestSupport
     private var leasedUntil = CardStage.start
     /// Whether FCM loses messages that it accepted.
     private var isLossy = true
-    private var lostStarts: Set<Int64> = []
 
     init(seed: UInt64) {
       numbers = SeededGenerator(seed: seed)
-      stage.androidApps = [.customer]
       stage.life.end = ["driver_lost"]
       stage.life.urgent.append("driver_assigned")
     }
@@ -142,14 +139,10 @@ import TestSupport
         if stage.cards.contains(where: { $0.target == .phone(message.phone) }) {
           faults.append("phone \(message.phone): \(message.event) after its dismissal")
         }
-        if isLossy, chance(5) {
-          if message.event == "start" { lostStarts.insert(message.phone) }
-          continue
-        }
+        if isLossy, chance(5) { continue }
         apps[message.phone, default: App()].receive(message)
       }
       for (phone, app) in apps where app.isShown && app.attributes == nil {
-        if lostStarts.contains(phone) { continue }
         faults.append("phone \(phone) shows a card without attributes")
       }
     }

@@ -61,12 +61,12 @@ fun RideAttributes.ContentState.json(): JSONObject =
 
 /** Decodes the `data` of messages, as FCM was sent them. */
 fun decodePayloads(messages: List<JSONObject>) {
-  var (starts, contents, failed) = listOf(0, 0, 0)
+  var (attributes, contents, failed) = listOf(0, 0, 0)
   for (data in messages) {
     try {
       if (data.has("rp_attributes")) {
         RideAttributes.of(JSONObject(data.getString("rp_attributes")))
-        starts += 1
+        attributes += 1
       }
       val state = RideAttributes.ContentState.of(JSONObject(data.getString("rp_state")))
       contents += 1
@@ -76,7 +76,7 @@ fun decodePayloads(messages: List<JSONObject>) {
       println("failed: ${problem.message} in $data")
     }
   }
-  println("decoded ${messages.size} starts $starts contents $contents failed $failed")
+  println("decoded ${messages.size} attributes $attributes contents $contents failed $failed")
   for ((name, decode) in mutants) {
     val survives = messages.take(2000).all { attempt { decode(JSONObject(it.getString("rp_state"))) } != "throws" }
     println("mutant $name: ${if (survives) "survives" else "fails"}")

@@ -23,9 +23,11 @@ struct CardFleet {
     numbers = SeededGenerator(seed: seed)
     self.rules = rules
     states = rules.activeStates.union(rules.finalStates).sorted()
-    configuration = EngineConfiguration(
+    var configuration = EngineConfiguration(
       rules: rules,
       bundleIDs: [.customer: "com.example.customer", .driver: "com.example.driver"])
+    if platform == .android { configuration.androidApps = [.customer] }
+    self.configuration = configuration
   }
 
   /// Returns this many payloads of cards, one per line.

@@ -82,7 +82,8 @@ extension Decider {
     return RecipientResolver.isPresent(phone.ownerID, phone.app, in: context)
   }
 
-  /// Adds the content, the rule's own keys and, if it starts, the attributes.
+  /// Adds the content, the rule's own keys and, because a start may be lost, the attributes to each
+  /// message that shows the card.
   private mutating func add(
     _ rendered: RenderedCard, _ update: CardStateMachine.CardUpdate,
     to message: inout AndroidMessage, _ phone: Phone, _ rule: CardRule,
@@ -90,14 +91,10 @@ extension Decider {
   ) throws(Planner.Problem) {
     if let state = rendered.state { message.set("rp_state", json: state) }
     if let look = rendered.look { message.set("rp_look", json: look) }
-    // A phone that registers later gets what the others got at the start.
-    let start = decision.settlement.memo.runs[rule.app.rawValue]?.event ?? update.cause
     var data: [(key: String, json: [UInt8])] = []
     do throws(RenderingError) {
-      if update.event == .start, let context = context(start, for: phone.ownerID, in: phone.app) {
-        let attributes = try rule.compiled.attributes.render(
-          in: context.on(phone.texts), locale: phone.locale, broken: &broken)
-        message.set("rp_attributes", json: attributes)
+      if update.event != .end {
+        try addAttributes(to: &message, update, phone, rule, &broken)
       }
       if let context = context(update.cause, for: phone.ownerID, in: phone.app) {
         data = try rule.compiled.customData(in: context.on(phone.texts), phone.locale)
@@ -110,6 +107,25 @@ extension Decider {
         throw Planner.Problem(status: .suppressed, reason: .reserved(key))
       }
       message.set(key, json: json)
+    }
+  }
+
+  /// Adds the attributes, by the event with which the card began: a phone that registers later gets
+  /// what the others got.
+  private mutating func addAttributes(
+    to message: inout AndroidMessage, _ update: CardStateMachine.CardUpdate, _ phone: Phone,
+    _ rule: CardRule, _ broken: inout [RenderingError]
+  ) throws(RenderingError) {
+    let start = decision.settlement.memo.runs[rule.app.rawValue]?.event ?? update.cause
+    guard let context = context(start, for: phone.ownerID, in: phone.app) else { return }
+    do throws(RenderingError) {
+      let attributes = try rule.compiled.attributes.render(
+        in: context.on(phone.texts), locale: phone.locale, broken: &broken)
+      message.set("rp_attributes", json: attributes)
+    } catch {
+      if update.event == .start { throw error }
+      // The ride lacks by now what the start had: the new state must reach the phone.
+      broken.append(error)
     }
   }
 
