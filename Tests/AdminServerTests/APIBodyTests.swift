@@ -198,7 +198,7 @@ import Testing
     arguments: [
       (APICall.deleteDevice, ["app": "customer", "token": "A1b2"], nil),
       (.deleteDevice, ["app": "costumer", "token": "ab"], "app"),
-      (.deleteDevice, ["app": "customer", "token": "abc"], "token"),
+      (.deleteDevice, ["app": "customer", "token": "a b"], "token"),
       (.deletePushToStart, ["app": "customer", "token": "%61b"], "token"),
       (.deleteLiveActivity, ["app": "customer", "activity_id": "a/ü %"], nil),
       (.deleteLiveActivity, ["app": "customer", "activity_id": "a\u{0}"], "activity_id"),

@@ -31,7 +31,7 @@ struct KotlinKitTests {
     ("an older end", card(4, "end", at: 5), nil),
     ("update", card(5, "update", at: 11), "notify 7.r1 1 "),
     ("the process is new", "restart", nil),
-    ("repeated to a new process", card(5, "update", at: 12), nil),
+    ("repeated to a new process", card(5, "update", at: 11), nil),
     ("end at once", card(6, "end", at: 13, #","rp_gone_at":"13""#), "cancel 7.r1 1"),
     ("update after the end", card(7, "update", at: 14), nil),
     ("start after the end", card(8, "start", at: 15), "notify 7.r1 1 "),

@@ -22,7 +22,7 @@ COMMENT ON COLUMN ridepulse.erasure.keys IS 'Members of JSON that may name the p
 COMMENT ON COLUMN ridepulse.erasure.phones IS 'IDs in devices.';
 COMMENT ON COLUMN ridepulse.erasure.cards IS 'IDs in live_activities.';
 COMMENT ON COLUMN ridepulse.erasure.starts IS 'IDs in push_to_start_tokens.';
-COMMENT ON COLUMN ridepulse.erasure.suffixes IS 'The last six digits of all these tokens.';
+COMMENT ON COLUMN ridepulse.erasure.suffixes IS 'The last six characters of all these tokens.';
 COMMENT ON COLUMN ridepulse.erasure.rides IS 'Rides that name the person.';
 COMMENT ON COLUMN ridepulse.erasure.roles IS 'The app by which each of these rides does.';
 COMMENT ON COLUMN ridepulse.erasure.legacy IS 'Pseudo rides of the person, of the phones, of cards and of start tokens.';
@@ -31,10 +31,11 @@ COMMENT ON COLUMN ridepulse.erasure.scope IS 'All rides whose memo, events or le
 CREATE FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer, OUT body text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
+    AS $_$
 declare
   a constant jsonb := arguments;
-  suffix constant text := right(lower(a ->> 'token'), 6);
+  suffix constant text := right(ridepulse.canonical_token(coalesce(a ->> 'platform',
+    case when a ->> 'token' ~ '^[0-9A-Fa-f]+$' then 'ios' else 'android' end), a ->> 'token'), 6);
   is_new boolean;
   answer jsonb;
 begin
@@ -82,7 +83,7 @@ begin
         'withdrawn', ridepulse.unregister_device(a ->> 'app', a ->> 'token'));
     when 'delete-live-activity' then
       answer := jsonb_build_object('app', a -> 'app', 'activity_id', a -> 'activity_id',
-        'withdrawn', ridepulse.end_live_activity(a ->> 'app', a ->> 'activity_id'));
+        'withdrawn', ridepulse.end_live_activity(a ->> 'app', a ->> 'activity_id', a ->> 'owner_id'));
     when 'delete-push-to-start' then
       answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
         'withdrawn', ridepulse.unregister_push_to_start(a ->> 'app', a ->> 'token'));
@@ -98,7 +99,7 @@ begin
   end case;
   body := coalesce(answer::text, '');
 end
-$$;
+$_$;
 COMMENT ON FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer, OUT body text) IS 'Executes an API call and returns the HTTP status and body of its answer. call: its name in the service. arguments: the fields of path and body, which the service has validated. Errors: those of the called function.';
 CREATE FUNCTION ridepulse.attach_channel(ride_id text, app text, channel_id text, refusal text, is_awaited boolean) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -296,6 +297,13 @@ begin
 end
 $_$;
 COMMENT ON FUNCTION ridepulse.broadcast(app text, channel_id text, payload json, expires interval, priority integer) IS 'Sends one Live Activity push to all subscribers of a channel, when the transaction commits; returns its apns-request-id, which is the apns_id of deliveries. channel_id: Apple''s ID, in ridepulse.channels or not. payload: a JSON object, sent byte for byte. expires: how long it is valid, up to 8 hours; 0 means that APNs never stores it. priority: 10, 5, 1; null means 10. Errors: 22023 for an argument that is not what the function takes.';
+CREATE FUNCTION ridepulse.canonical_token(platform text, token text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select case $1 when 'android' then $2 else lower($2) end
+$_$;
+COMMENT ON FUNCTION ridepulse.canonical_token(platform text, token text) IS 'Returns a token as it is stored: in lower case for ios, unchanged for android, whose tokens are case-sensitive.';
 CREATE FUNCTION ridepulse.change_condition(w ridepulse.watches) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -493,7 +501,32 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.check_payload(function_name text, payload json, max_bytes integer) IS 'Checks the argument payload: a JSON object of at most max_bytes bytes, as it is written. function_name is for the message. Errors: 22023.';
-CREATE FUNCTION ridepulse.check_pin(apps text[], bundle_ids text[], environments text[]) RETURNS TABLE(problem text, app text, pinned text, found text)
+CREATE FUNCTION ridepulse.check_phone_token(function_name text, platform text, token text) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+  if platform = 'ios' and (token like '%:%' or token ~ '^[cdef][A-Za-z0-9_-]{21}$')
+     and token !~ '^[0-9A-Fa-f]+$' then
+    raise exception 'token of ridepulse.% is no token', function_name
+      using errcode = 'invalid_parameter_value',
+            hint = 'An FCM token needs platform => ''android''.';
+  elsif platform = 'ios' then
+    perform ridepulse.check_token(function_name, token);
+  elsif token is null or octet_length(token) > 512 or token !~ '^[!-~]+$' then
+    raise exception 'token of ridepulse.% is no token', function_name
+      using errcode = 'invalid_parameter_value',
+            hint = 'Send it as the phone has it: 1 to 512 characters of ASCII without spaces.';
+  elsif platform = 'android' and token ~ '^[0-9A-Fa-f]{64,}$' then
+    raise exception
+      'token of ridepulse.% looks like one of APNs; send platform ios or leave it out', function_name
+      using errcode = 'invalid_parameter_value',
+            hint = 'Android sends a registration token or an installation ID of Firebase.';
+  end if;
+end
+$_$;
+COMMENT ON FUNCTION ridepulse.check_phone_token(function_name text, platform text, token text) IS 'Checks the argument token of a phone. platform: ios, android, or null if it is not known. function_name is for the message. Errors: 22023.';
+CREATE FUNCTION ridepulse.check_pin(apps text[], bundle_ids text[], environments text[], projects text[] DEFAULT '{}'::text[]) RETURNS TABLE(problem text, app text, pinned text, found text)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -503,17 +536,24 @@ begin
   select s.system_identifier, d.oid from pg_control_system() s, pg_database d
   where d.datname = current_database()
   on conflict do nothing;
-  -- An app is pinned only where a service may send.
-  if not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments)) then
-    insert into ridepulse.pinned_apps (app, bundle_id, environment)
-    select a.app, a.bundle_id, a.environment
-    from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment) order by a.app
-    on conflict do nothing;
+  -- An app is pinned only where a service may send, and so is what it had not before.
+  if not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments, projects)) then
+    insert into ridepulse.pinned_apps as p (app, bundle_id, environment, project)
+    select a.app, a.bundle_id, a.environment, a.project
+    from unnest(apps, bundle_ids, environments, projects) a (app, bundle_id, environment, project)
+    order by a.app
+    on conflict (app) do update set
+      bundle_id = coalesce(p.bundle_id, excluded.bundle_id),
+      environment = coalesce(p.environment, excluded.environment),
+      project = coalesce(p.project, excluded.project)
+    where (p.bundle_id is null and excluded.bundle_id is not null)
+      or (p.environment is null and excluded.environment is not null)
+      or (p.project is null and excluded.project is not null);
   end if;
-  return query select * from ridepulse.pin_problems(apps, bundle_ids, environments);
+  return query select * from ridepulse.pin_problems(apps, bundle_ids, environments, projects);
 end
 $$;
-COMMENT ON FUNCTION ridepulse.check_pin(apps text[], bundle_ids text[], environments text[]) IS 'Pins this database and these apps unless they are pinned already, and returns what ridepulse.pin_problems returns.';
+COMMENT ON FUNCTION ridepulse.check_pin(apps text[], bundle_ids text[], environments text[], projects text[]) IS 'Pins this database, these apps and what they have unless it is pinned already, and returns what ridepulse.pin_problems returns.';
 CREATE FUNCTION ridepulse.check_push_type(function_name text, push_type text, priority integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -592,7 +632,7 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.checked_call(call text, arguments jsonb, awaited_state text, OUT outcome text, OUT status integer, OUT body text) IS 'Executes an API call if its ride is in the awaited state, or if none is awaited. outcome: done, other state (body has the ride''s state, null if it has none) or no ride.';
-CREATE FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean) RETURNS record
+CREATE FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], projects text[] DEFAULT '{}'::text[], OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -600,14 +640,17 @@ begin
   select s.system_identifier, s.timeline into system_identifier, timeline
   from ridepulse.server_place() s;
   is_pinned := exists (select from ridepulse.pin) and not exists (
-    select from unnest(apps) a (app)
-    where not exists (select from ridepulse.pinned_apps p where p.app = a.app));
+    select from unnest(apps, bundle_ids, projects) a (app, bundle_id, project)
+    where not exists (
+      select from ridepulse.pinned_apps p
+      where p.app = a.app and (a.bundle_id is null or p.bundle_id is not null)
+        and (a.project is null or p.project is not null)));
   -- After pin(), check_pin decides which of several services may send, before any of them claims.
   may_claim := (is_pinned or cardinality(apps) = 0)
-    and not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments));
+    and not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments, projects));
 end
 $$;
-COMMENT ON FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean) IS 'Returns the server and timeline that a claim is made on, whether a service with these apps may claim there, and whether all of them are pinned. Apps that are not pinned may not claim.';
+COMMENT ON FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], projects text[], OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean) IS 'Returns the server and timeline that a claim is made on, whether a service with these apps may claim there, and whether all that they have is pinned. Apps that are not pinned may not claim.';
 CREATE FUNCTION ridepulse.column_value(relation regclass, column_name text) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -688,7 +731,7 @@ CREATE FUNCTION ridepulse.current_row_query(w ridepulse.watches) RETURNS text
               from unnest(ridepulse.key_columns(w)) name) k
 $_$;
 COMMENT ON FUNCTION ridepulse.current_row_query(w ridepulse.watches) IS 'Returns the query that reads the row that a table has now, as a format with the table''s name. Its parameters: the row as it was, its ctid and its tableoid. Empty if a row has no key.';
-CREATE FUNCTION ridepulse.deliveries_after(cursor text DEFAULT NULL::text, max integer DEFAULT 1000) RETURNS TABLE(next text, kind text, owner_id text, reason_code text, ride_id text, event text, rule text, app text, push_type text, status text, reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamp with time zone, finished_at timestamp with time zone, token_suffix text, seen_at timestamp with time zone, apns_unique_id text)
+CREATE FUNCTION ridepulse.deliveries_after(cursor text DEFAULT NULL::text, max integer DEFAULT 1000) RETURNS TABLE(next text, kind text, owner_id text, platform text, reason_code text, ride_id text, event text, rule text, app text, push_type text, status text, reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamp with time zone, finished_at timestamp with time zone, token_suffix text, seen_at timestamp with time zone, apns_unique_id text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -736,7 +779,8 @@ begin
   return query
     select place || '.' || l.settled_xid || '.' || l.apns_id,
       case when l.push_type in ('emit', 'escalation', 'post') then l.push_type else 'push' end,
-      l.owner_id, l.reason_code, l.ride_id, l.event, l.rule, l.app,
+      l.owner_id,
+      (select d.platform from ridepulse.devices d where d.id = l.device_id), l.reason_code, l.ride_id, l.event, l.rule, l.app,
       case when l.push_type not in ('emit', 'escalation', 'post') then l.push_type end,
       l.status, l.reason, l.attempts,
       case when l.attempts > 0 then l.apns_id end, l.collapse_id, l.created_at, l.finished_at,
@@ -777,6 +821,36 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.deliveries_cursor(since timestamp with time zone) IS 'Returns the cursor before the first verdict since a time, for ridepulse.deliveries_after. It reads the verdicts since then. Errors: 22023 if since is null; 55000 on a standby.';
+CREATE FUNCTION ridepulse.dismiss_card(app text, activity_id text, owner_id text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  phone ridepulse.devices;
+  ride constant text := substr(activity_id, strpos(activity_id, '.') + 1);
+begin
+  if activity_id !~ '^[1-9][0-9]{0,17}[.].' then
+    return false;
+  end if;
+  select * into phone from ridepulse.devices d
+  where d.id = split_part(dismiss_card.activity_id, '.', 1)::bigint
+    and d.app = dismiss_card.app and d.platform = 'android';
+  if not found or phone.owner_id <> dismiss_card.owner_id then
+    return false;
+  end if;
+  insert into ridepulse.live_activities (ride_id, app, owner_id, activity_id, token, environment,
+                                         installation_id, ended_at, ended_reason)
+  values (ride, phone.app, phone.owner_id, dismiss_card.activity_id, phone.id::text, 'android',
+          phone.installation_id, clock_timestamp(), 'dismissed')
+  on conflict on constraint live_activities_app_activity_id_key do nothing;
+  if not found then
+    return false;
+  end if;
+  insert into ridepulse.events (ride_id, event, data) values (ride, 'card_ended', '{}');
+  return true;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.dismiss_card(app text, activity_id text, owner_id text) IS 'Records that a card of an Android phone is gone; returns whether that was not recorded yet. activity_id: the phone''s ID in devices, a dot, and the ride''s ID. owner_id: null, or the phone''s owner.';
 CREATE FUNCTION ridepulse.emit(event text, ride_id text, data jsonb DEFAULT '{}'::jsonb) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -867,7 +941,7 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.emit_to_people(event text, data jsonb) IS 'Emits an event about no ride, once for each person whom data names by <app>_id; returns the IDs, and the pseudo ride of each person. event: a name that rules match. data: a JSON object; an ID or a list of IDs for each app, at most 1000 in all. Errors: 22023 for an argument that is not what the function takes, or if data names nobody.';
-CREATE FUNCTION ridepulse.end_live_activity(app text, activity_id text) RETURNS boolean
+CREATE FUNCTION ridepulse.end_live_activity(app text, activity_id text, owner_id text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -875,10 +949,14 @@ declare
   card ridepulse.live_activities;
 begin
   perform ridepulse.check_app('end_live_activity', app),
-    ridepulse.check_text('end_live_activity', 'activity_id', activity_id);
+    ridepulse.check_text('end_live_activity', 'activity_id', activity_id),
+    ridepulse.check_text('end_live_activity', 'owner_id', owner_id, owner_id is not null);
   select * into card from ridepulse.live_activities a
   where a.app = end_live_activity.app and a.activity_id = end_live_activity.activity_id for update;
-  if not found or card.ended_reason in ('ended', 'expired', 'dismissed', 'signed_out') then
+  if not found then
+    return ridepulse.dismiss_card(app, activity_id, owner_id);
+  elsif card.owner_id <> end_live_activity.owner_id
+     or card.ended_reason in ('ended', 'expired', 'dismissed', 'signed_out') then
     return false;
   end if;
   select c.ended_at into card.ended_at from ridepulse.current_live_activities c
@@ -895,7 +973,7 @@ begin
   return card.ended_at is null;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.end_live_activity(app text, activity_id text) IS 'Records that a card is gone from its phone, because a person dismissed it or the app ended it: nothing is sent to it any more, no new card replaces it, and its ride becomes due. Returns whether the card was live. Errors: 22023 for an argument that is not what the function takes.';
+COMMENT ON FUNCTION ridepulse.end_live_activity(app text, activity_id text, owner_id text) IS 'Records that a card is gone from its phone, because a person dismissed it or the app ended it: nothing is sent to it any more, no new card replaces it, and its ride becomes due. activity_id: ActivityKit''s ID, or rp_card of an Android phone''s card. owner_id: the card''s owner, so that no other person can end it; null means any. Returns whether the card was live. Errors: 22023 for an argument that is not what the function takes.';
 CREATE FUNCTION ridepulse.enter_state(ride_id text, state text, at timestamp with time zone, is_new boolean) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1005,7 +1083,8 @@ begin
       || coalesce(array_agg(ridepulse.raw_ride('push', d.app, d.token)), '{}')
   into p.phones, tokens, p.legacy
   from ridepulse.devices d where d.app = any (p.apps) and d.owner_id = p.owner_id;
-  select coalesce(array_agg(a.id), '{}'), tokens || coalesce(array_agg(a.token), '{}'),
+  select coalesce(array_agg(a.id), '{}'), tokens || coalesce(array_agg(a.token)
+      filter (where a.environment is distinct from 'android'), '{}'),
     coalesce(array_agg(a.ride_id), '{}'),
     p.legacy || coalesce(array_agg(ridepulse.raw_ride('push', a.app, a.token)), '{}')
   into p.cards, tokens, p.scope, p.legacy
@@ -1074,6 +1153,14 @@ CREATE FUNCTION ridepulse.finish_backfill(relation regclass, version timestamp w
   where w.relation = finish_backfill.relation
 $$;
 COMMENT ON FUNCTION ridepulse.finish_backfill(relation regclass, version timestamp with time zone) IS 'Records that an attached table was backfilled. version: the result of ridepulse.begin_backfill; null if the backfill failed, so that the next one need not wait.';
+CREATE FUNCTION ridepulse.firebase_installation(token text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select case when $1 ~ '^[cdef][A-Za-z0-9_-]{21}$' then $1
+    when strpos($1, ':') = 23 then left($1, 22) end
+$_$;
+COMMENT ON FUNCTION ridepulse.firebase_installation(token text) IS 'Returns the Firebase installation ID that an FCM token is or begins with; null if there is none.';
 CREATE FUNCTION ridepulse.forget(owner_id text, app text DEFAULT NULL::text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1361,6 +1448,15 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) IS 'Returns the row before an update as JSON if the update replaced or removed one of the ride''s people, otherwise null. Texts to a former driver are rendered from that row, and never from the new driver''s data. pickupAt is in microseconds since 1970; attributes is JSON as a text, {} if it has more than 64 KiB.';
+CREATE FUNCTION ridepulse.has_android(app text, owner_id text) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select exists (
+    select from ridepulse.devices d
+    where d.app = $1 and d.owner_id = $2 and d.disabled_at is null and d.platform = 'android')
+$_$;
+COMMENT ON FUNCTION ridepulse.has_android(app text, owner_id text) IS 'Returns whether a person has an enabled Android phone, on which a card may run without a row.';
 CREATE FUNCTION ridepulse.has_moved(ride ridepulse.rides) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1672,6 +1768,22 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.log_place() IS 'Returns the server and the timeline of its write-ahead log, as cursors name them. Errors: 55000 on a standby.';
+CREATE FUNCTION ridepulse.make_rides_due(app text, owner_id text, event text) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  insert into ridepulse.events (ride_id, event, data)
+  select r.id, $3, '{}'::jsonb
+  from (
+    select c.id from ridepulse.rides c where $1 = 'customer' and c.customer_id = $2
+    union
+    select d.id from ridepulse.rides d where $1 = 'driver' and d.driver_id = $2
+    union
+    select p.ride_id from ridepulse.participants p where p.app = $1 and p.owner_id = $2) r
+  where (select a.ride_id from ridepulse.agenda a where a.ride_id = r.id) is not null
+  order by 1
+$_$;
+COMMENT ON FUNCTION ridepulse.make_rides_due(app text, owner_id text, event text) IS 'Makes a person''s live rides due by an event that no rule matches: those of a customer, a driver or a participant.';
 CREATE FUNCTION ridepulse.mapped_id(w ridepulse.watches, source jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2065,7 +2177,9 @@ begin
   where exists (
     select from ridepulse.live_activities a
     where a.app = old.app and a.owner_id = old.owner_id and a.ride_id = old.ride_id
-      and a.ended_at is null);
+      and a.ended_at is null)
+    or ridepulse.has_android(old.app, old.owner_id)
+      and exists (select from ridepulse.agenda a where a.ride_id = old.ride_id);
   return null;
 end
 $$;
@@ -2084,8 +2198,8 @@ begin
   delete from ridepulse.pinned_apps;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.pin() IS 'Allows services to send from this database on this server, with the apps of the next one that checks the pin: after a restore, a move, or a change of bundle ID or default environment, and after hold. Stop services with other bundle IDs or environments first.';
-CREATE FUNCTION ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[]) RETURNS TABLE(problem text, app text, pinned text, found text)
+COMMENT ON FUNCTION ridepulse.pin() IS 'Allows services to send from this database on this server, with the apps of the next one that checks the pin: after a restore, a move, or a change of bundle ID, default environment or FCM project, and after hold. Stop services with other bundle IDs, environments or projects first.';
+CREATE FUNCTION ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[], projects text[] DEFAULT '{}'::text[]) RETURNS TABLE(problem text, app text, pinned text, found text)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2105,19 +2219,17 @@ begin
     return query select 'database', null::text, p.database_oid::text, database::text;
   end if;
   return query
-    select d.problem, d.app, d.pinned, d.found
-    from (
-      select a.app, 'bundle_id' as problem, p.bundle_id as pinned, a.bundle_id as found
-      from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
-      join ridepulse.pinned_apps p on p.app = a.app
-      union all
-      select a.app, 'environment', p.environment, a.environment
-      from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
-      join ridepulse.pinned_apps p on p.app = a.app) d
-    where d.pinned <> d.found;
+    select d.problem, a.app, d.pinned, d.found
+    from unnest(apps, bundle_ids, environments, projects) a (app, bundle_id, environment, project)
+    join ridepulse.pinned_apps p on p.app = a.app
+    cross join lateral (values
+      ('bundle_id', p.bundle_id, a.bundle_id), ('environment', p.environment, a.environment),
+      ('project', p.project, a.project)) d (problem, pinned, found)
+    where d.pinned <> d.found
+    order by d.problem, a.app;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[]) IS 'Returns why a service with these apps must not send from this database; no row if it may. problem: held, server, database, bundle_id or environment.';
+COMMENT ON FUNCTION ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[], projects text[]) IS 'Returns why a service with these apps must not send from this database; no row if it may. bundle_ids, environments, projects: null for an app that has none. problem: held, server, database, bundle_id, environment or project.';
 CREATE FUNCTION ridepulse.push(app text, token text, payload json, push_type text DEFAULT 'alert'::text, priority integer DEFAULT NULL::integer, expires interval DEFAULT '01:00:00'::interval, environment text DEFAULT NULL::text, collapse_id text DEFAULT NULL::text) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2444,35 +2556,52 @@ declare
 begin
   perform ridepulse.check_app('register_device', app),
     ridepulse.check_text('register_device', 'owner_id', owner_id),
-    ridepulse.check_token('register_device', token),
     ridepulse.check_environment('register_device', environment),
     ridepulse.check_text('register_device', 'installation_id', installation_id, false),
     ridepulse.check_text('register_device', 'locale', locale, false),
     ridepulse.check_text('register_device', 'time_zone', time_zone, false),
     ridepulse.check_text('register_device', 'app_version', app_version, false);
-  if platform <> 'ios' then
-    raise exception 'platform of ridepulse.register_device is %, which is not supported',
+  if platform not in ('ios', 'android') then
+    raise exception 'platform of ridepulse.register_device is %, which is unknown',
       quote_literal(platform)
-      using errcode = 'invalid_parameter_value', hint = 'Send ios, or leave it out.';
+      using errcode = 'invalid_parameter_value', hint = 'Send ios or android.';
   end if;
+  select * into old from ridepulse.devices d
+  where d.app = register_device.app
+    and d.token in (register_device.token, lower(register_device.token))
+    and d.token = ridepulse.canonical_token(
+      coalesce(register_device.platform, d.platform), register_device.token)
+  order by d.platform limit 1 for update;
+  platform := coalesce(platform, old.platform, 'ios');
+  perform ridepulse.check_phone_token('register_device', platform, token);
+  token := ridepulse.canonical_token(platform, token);
   installation_id := nullif(installation_id, '');
+  if platform = 'android' then
+    if environment is not null then
+      raise exception 'environment of ridepulse.register_device is %, and platform android',
+        quote_literal(environment)
+        using errcode = 'invalid_parameter_value', hint = 'FCM has no environments: send null.';
+    end if;
+    -- A phone that moves from a registration token to its installation ID replaces itself.
+    installation_id := coalesce(
+      installation_id, old.installation_id, ridepulse.firebase_installation(token));
+  end if;
   locale := nullif(locale, '');
   time_zone := nullif(time_zone, '');
   app_version := nullif(app_version, '');
-  select * into old from ridepulse.devices d
-  where d.app = register_device.app and d.token = lower(register_device.token) for update;
   insert into ridepulse.devices as d (app, owner_id, token, environment, installation_id, locale,
                                       platform, time_zone, alerts, app_version)
-  values (register_device.app, register_device.owner_id, lower(register_device.token),
+  values (register_device.app, register_device.owner_id, register_device.token,
           register_device.environment, register_device.installation_id, register_device.locale,
-          coalesce(register_device.platform, 'ios'), register_device.time_zone,
-          register_device.alerts, register_device.app_version)
+          register_device.platform, register_device.time_zone, register_device.alerts,
+          register_device.app_version)
   on conflict on constraint devices_app_token_key do update set
     owner_id = excluded.owner_id,
-    environment = coalesce(excluded.environment, d.environment),
+    environment = case when excluded.platform = 'ios'
+                    then coalesce(excluded.environment, d.environment) end,
     installation_id = coalesce(excluded.installation_id, d.installation_id),
     locale = coalesce(excluded.locale, d.locale),
-    platform = coalesce(register_device.platform, d.platform),
+    platform = excluded.platform,
     time_zone = coalesce(excluded.time_zone, d.time_zone),
     alerts = coalesce(excluded.alerts, d.alerts),
     app_version = coalesce(excluded.app_version, d.app_version),
@@ -2487,27 +2616,34 @@ begin
     quiet_until = case when excluded.environment is null or excluded.environment = d.environment
                     then d.quiet_until end;
   if old.owner_id = register_device.owner_id and (register_device.installation_id is null
-     or old.installation_id = register_device.installation_id) and old.disabled_at is null then
+     or old.installation_id = register_device.installation_id) and old.disabled_at is null
+     and (platform = 'ios' or old.quarantined_at is null) then
     return;
   end if;
-  for former in
-    select old.owner_id where old.owner_id <> register_device.owner_id
-    union
-    select owner from ridepulse.owners_of_installation(
-      register_device.app, coalesce(register_device.installation_id, old.installation_id)) owner
-    where owner <> register_device.owner_id
-  loop
-    perform ridepulse.withdraw(register_device.app, former,
-      coalesce(register_device.installation_id, old.installation_id));
-  end loop;
+  if platform = 'android' then
+    -- Each phone of a person shows the cards that run.
+    perform ridepulse.make_rides_due(
+      register_device.app, register_device.owner_id, 'card_registered');
+  else
+    for former in
+      select old.owner_id where old.owner_id <> register_device.owner_id
+      union
+      select owner from ridepulse.owners_of_installation(
+        register_device.app, coalesce(register_device.installation_id, old.installation_id)) owner
+      where owner <> register_device.owner_id
+    loop
+      perform ridepulse.withdraw(register_device.app, former,
+        coalesce(register_device.installation_id, old.installation_id));
+    end loop;
+  end if;
   -- An installation has one enabled token: the newest.
   update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'replaced'
   where d.app = register_device.app
     and d.installation_id = coalesce(register_device.installation_id, old.installation_id)
-    and d.token <> lower(register_device.token) and d.disabled_at is null;
+    and d.token <> register_device.token and d.disabled_at is null;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.register_device(app text, owner_id text, token text, environment text, installation_id text, locale text, platform text, time_zone text, alerts boolean, app_version text) IS 'Registers a phone or enables it again, disables the older tokens of its installation, and withdraws the cards and start tokens that an earlier owner had on it. token: hexadecimal, in upper or lower case. platform: ios. time_zone: the IANA name of the zone of the phone''s clock. alerts: whether the person allows alerts. environment, installation_id, locale, platform, time_zone, alerts, app_version: null keeps the stored value, and so does an empty text, except for environment and platform. Errors: 22023 for an argument that is not what the function takes.';
+COMMENT ON FUNCTION ridepulse.register_device(app text, owner_id text, token text, environment text, installation_id text, locale text, platform text, time_zone text, alerts boolean, app_version text) IS 'Registers a phone or enables it again, disables the older tokens of its installation, and withdraws the cards and start tokens that an earlier owner had on it. platform: ios or android. token: of ios hexadecimal, in upper or lower case; of android, what the Firebase SDK returns. environment: null for android. time_zone: the IANA name of the zone of the phone''s clock. alerts: whether the person allows alerts. environment, installation_id, locale, platform, time_zone, alerts, app_version: null keeps the stored value, and so does an empty text, except for environment and platform. A new Android phone makes its owner''s live rides due, and its installation_id is that of Firebase if none is named. Errors: 22023 for an argument that is not what the function takes.';
 CREATE FUNCTION ridepulse.register_live_activity(ride_id text, app text, owner_id text, token text, activity_id text, environment text DEFAULT NULL::text, frequent boolean DEFAULT false, installation_id text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3184,7 +3320,8 @@ declare
   kept jsonb;
 begin
   if memo ? 'cards' then
-    result := jsonb_set(result, '{cards}', (memo -> 'cards') - person.cards::text[]);
+    result := jsonb_set(result, '{cards}', (memo -> 'cards')
+      - (person.cards::text[] || array(select 'phone ' || p from unnest(person.phones) p)));
   end if;
   if is_gone then
     -- Cards of the ride's other people still have to end.
@@ -3298,6 +3435,8 @@ begin
   from ridepulse.current_live_activities c
   where c.app = set_preference.app and c.owner_id = set_preference.owner_id and c.ended_at is null
   order by 1;
+  perform ridepulse.make_rides_due(set_preference.app, set_preference.owner_id, 'preference_changed')
+  where ridepulse.has_android(set_preference.app, set_preference.owner_id);
   return true;
 end
 $_$;
@@ -3582,9 +3721,12 @@ declare
   disabled bigint;
 begin
   perform ridepulse.check_app('unregister_device', app),
-    ridepulse.check_token('unregister_device', token);
+    ridepulse.check_phone_token('unregister_device', null, token);
   select * into phone from ridepulse.devices d
-  where d.app = unregister_device.app and d.token = lower(unregister_device.token) for update;
+  where d.app = unregister_device.app
+    and d.token in (unregister_device.token, lower(unregister_device.token))
+    and d.token = ridepulse.canonical_token(d.platform, unregister_device.token)
+  order by d.platform limit 1 for update;
   -- A repeated call must not sign out what the owner has registered since.
   if not found or phone.disabled_reason = 'signed_out' then
     return false;
@@ -3594,10 +3736,13 @@ begin
     or d.app = phone.app and d.installation_id = phone.installation_id
       and d.owner_id = phone.owner_id and d.disabled_at is null;
   get diagnostics disabled = row_count;
+  if phone.platform = 'android' then
+    return disabled > 0;
+  end if;
   return ridepulse.withdraw(phone.app, phone.owner_id, phone.installation_id) or disabled > 0;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.unregister_device(app text, token text) IS 'Signs a phone out: it receives nothing any more until it is registered again. Its owner''s cards and start tokens on the same installation, and those that name no installation, are withdrawn for good. Returns whether anything was withdrawn. Errors: 22023 for an argument that is not what the function takes.';
+COMMENT ON FUNCTION ridepulse.unregister_device(app text, token text) IS 'Signs a phone out: it receives nothing any more until it is registered again. An iPhone''s cards and start tokens on the same installation, and those of its owner that name no installation, are withdrawn for good. token: as it was registered, of an iPhone in upper or lower case. Returns whether anything was withdrawn. Errors: 22023 for an argument that is not what the function takes.';
 CREATE FUNCTION ridepulse.unregister_push_to_start(app text, token text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4042,15 +4187,16 @@ CREATE TABLE ridepulse.devices (
     CONSTRAINT devices_app_check CHECK ((app <> ''::text)),
     CONSTRAINT devices_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
     CONSTRAINT devices_owner_id_check CHECK ((owner_id <> ''::text)),
+    CONSTRAINT devices_platform_check CHECK ((platform = ANY (ARRAY['ios'::text, 'android'::text]))),
     CONSTRAINT devices_token_check CHECK ((token <> ''::text))
 );
 COMMENT ON TABLE ridepulse.devices IS 'Phones. A phone is disabled with a reason, and its next registration enables it again; only ridepulse.sweep and ridepulse.forget delete phones.';
 COMMENT ON COLUMN ridepulse.devices.id IS 'The phones of an owner are addressed in the order of their IDs.';
 COMMENT ON COLUMN ridepulse.devices.app IS 'The app on the phone.';
 COMMENT ON COLUMN ridepulse.devices.owner_id IS 'The person, as rides name customers, drivers and other owners.';
-COMMENT ON COLUMN ridepulse.devices.token IS 'The device token, in lower-case hexadecimal.';
-COMMENT ON COLUMN ridepulse.devices.environment IS 'The APNs environment; null if the app has not named one and no push has found it.';
-COMMENT ON COLUMN ridepulse.devices.installation_id IS 'The app''s ID of this installation. Only the newest token of an installation stays enabled.';
+COMMENT ON COLUMN ridepulse.devices.token IS 'Of ios, the device token in lower-case hexadecimal; of android, the FCM registration token or Firebase installation ID, byte for byte.';
+COMMENT ON COLUMN ridepulse.devices.environment IS 'The APNs environment; null if the app has not named one and no push has found it, and for android.';
+COMMENT ON COLUMN ridepulse.devices.installation_id IS 'The app''s ID of this installation; for android, the Firebase installation ID if the app named none. Only the newest token of an installation stays enabled.';
 COMMENT ON COLUMN ridepulse.devices.locale IS 'The locale of texts, such as de-CH.';
 COMMENT ON COLUMN ridepulse.devices.registered_at IS 'Time of the last registration, which overrides what APNs reported earlier. -infinity for a phone that only the legacy gateway has added.';
 COMMENT ON COLUMN ridepulse.devices.disabled_at IS 'When the phone was disabled; null while it is enabled.';
@@ -4061,7 +4207,7 @@ COMMENT ON COLUMN ridepulse.devices.is_probed IS 'Whether a push has tried the o
 COMMENT ON COLUMN ridepulse.devices.quiet_until IS 'End of the pause that APNs requested with status 429.';
 COMMENT ON COLUMN ridepulse.devices.quarantined_at IS 'When the quarantine began; null if the phone is not in quarantine.';
 COMMENT ON COLUMN ridepulse.devices.reported_disabled_at IS 'The disabled_at that the legacy feedback port has reported; null if it has reported none.';
-COMMENT ON COLUMN ridepulse.devices.platform IS 'The phone''s system: ios.';
+COMMENT ON COLUMN ridepulse.devices.platform IS 'The phone''s system: ios or android.';
 COMMENT ON COLUMN ridepulse.devices.time_zone IS 'The IANA name of the zone of the phone''s clock, as the app sent it; null if it sent none. A name that the tz database of the service lacks counts as none.';
 COMMENT ON COLUMN ridepulse.devices.alerts IS 'Whether the person allows alerts of the app; null if the app has not stated it.';
 COMMENT ON COLUMN ridepulse.devices.app_version IS 'The version of the app; null if the app has not stated it.';
@@ -4120,9 +4266,9 @@ CREATE VIEW ridepulse.current_devices AS
     d.app_version
    FROM (ridepulse.devices d
      CROSS JOIN LATERAL ( SELECT count(*) AS count,
-            COALESCE(bool_or((f.gone_since >= d.registered_at)), false) AS is_gone,
+            COALESCE(bool_or(((f.gone_since >= d.registered_at) AND ((d.platform = 'ios'::text) OR (d.registered_at < (f.gone_since - '01:00:00'::interval))))), false) AS is_gone,
             COALESCE(bool_or(((f.is_good OR (f.environment IS NOT NULL)) AND (f.created_at >= d.registered_at))), false) AS is_reset,
-            (count(*) FILTER (WHERE (f.is_refused AND (f.created_at >= d.registered_at) AND (NOT (EXISTS ( SELECT
+            (count(*) FILTER (WHERE ((f.is_refused OR ((d.platform = 'android'::text) AND ((d.registered_at >= (f.gone_since - '01:00:00'::interval)) AND (d.registered_at <= f.gone_since)))) AND (f.created_at >= d.registered_at) AND (NOT (EXISTS ( SELECT
                    FROM ridepulse.token_outcomes g
                   WHERE ((g.kind = 'phone'::text) AND (g.token_id = d.id) AND (g.id >= f.id) AND (g.is_good OR (g.environment IS NOT NULL)))))))))::integer AS refusals,
             COALESCE(bool_or((f.is_probed AND (f.created_at >= d.registered_at))), false) AS is_probed,
@@ -4146,7 +4292,7 @@ CREATE TABLE ridepulse.live_activities (
     installation_id text,
     CONSTRAINT live_activities_activity_id_check CHECK ((activity_id <> ''::text)),
     CONSTRAINT live_activities_app_check CHECK ((app <> ''::text)),
-    CONSTRAINT live_activities_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
+    CONSTRAINT live_activities_environment_check CHECK (((environment = ANY (ARRAY['production'::text, 'sandbox'::text])) OR ((environment = 'android'::text) AND (ended_at IS NOT NULL)))),
     CONSTRAINT live_activities_owner_id_check CHECK ((owner_id <> ''::text)),
     CONSTRAINT live_activities_token_check CHECK ((token <> ''::text))
 );
@@ -4155,9 +4301,9 @@ COMMENT ON COLUMN ridepulse.live_activities.id IS 'The key of the card in a memo
 COMMENT ON COLUMN ridepulse.live_activities.ride_id IS 'The ride that the card shows.';
 COMMENT ON COLUMN ridepulse.live_activities.app IS 'The app that shows the card.';
 COMMENT ON COLUMN ridepulse.live_activities.owner_id IS 'The owner of the phone.';
-COMMENT ON COLUMN ridepulse.live_activities.activity_id IS 'ActivityKit''s ID of the activity.';
-COMMENT ON COLUMN ridepulse.live_activities.token IS 'The activity''s newest update token, in lower-case hexadecimal.';
-COMMENT ON COLUMN ridepulse.live_activities.environment IS 'The APNs environment; null if the app has not named one.';
+COMMENT ON COLUMN ridepulse.live_activities.activity_id IS 'ActivityKit''s ID of the activity; of a dismissed card of an Android phone, devices.id and the ride''s ID.';
+COMMENT ON COLUMN ridepulse.live_activities.token IS 'The activity''s newest update token, in lower-case hexadecimal; of an Android phone''s card, devices.id.';
+COMMENT ON COLUMN ridepulse.live_activities.environment IS 'The APNs environment; null if the app has not named one; android for a dismissed card of an Android phone, which has no row before.';
 COMMENT ON COLUMN ridepulse.live_activities.frequent IS 'Whether the person allows frequent updates.';
 COMMENT ON COLUMN ridepulse.live_activities.registered_at IS 'Time of the last registration, which overrides what APNs reported earlier.';
 COMMENT ON COLUMN ridepulse.live_activities.ended_at IS 'When the card ended; null while it is live.';
@@ -4299,6 +4445,9 @@ CREATE VIEW ridepulse.deliveries AS
             ELSE 'push'::text
         END AS kind,
     l.owner_id,
+    ( SELECT d.platform
+           FROM ridepulse.devices d
+          WHERE (d.id = l.device_id)) AS platform,
     l.reason_code,
     l.ride_id,
     l.event,
@@ -4324,7 +4473,7 @@ CREATE VIEW ridepulse.deliveries AS
           WHERE (r.apns_id = l.apns_id)) AS seen_at,
     l.apns_unique_id
    FROM ridepulse.ledger l;
-COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, of posts to receivers, and of events that rules emit, for people and backends. kind is push, post, emit or escalation; push_type is null unless it is push. owner_id is null if it was for no person, and for a raw push. apns_id is null if nothing was sent; of a post it is the webhook-id. seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
+COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, of posts to receivers, and of events that rules emit, for people and backends. kind is push, post, emit or escalation; push_type is null unless it is push. owner_id is null if it was for no person, and for a raw push. platform is ios or android; null without a phone, and once its row is deleted. apns_id is null if nothing was sent; of a post it is the webhook-id. seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
 ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.devices_id_seq
     START WITH 1
@@ -4548,16 +4697,18 @@ COMMENT ON COLUMN ridepulse.pin.held_at IS 'When sending was held; null if it is
 COMMENT ON COLUMN ridepulse.pin.held_reason IS 'Why sending is held; null if it is not.';
 CREATE TABLE ridepulse.pinned_apps (
     app text NOT NULL,
-    bundle_id text NOT NULL,
-    environment text NOT NULL,
+    bundle_id text,
+    environment text,
     pinned_at timestamp with time zone DEFAULT now() NOT NULL,
+    project text,
     CONSTRAINT pinned_apps_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text])))
 );
-COMMENT ON TABLE ridepulse.pinned_apps IS 'The apps of the services that send from this database: one with another bundle ID or default environment claims nothing.';
+COMMENT ON TABLE ridepulse.pinned_apps IS 'The apps of the services that send from this database: one with another bundle ID, default environment or FCM project claims nothing.';
 COMMENT ON COLUMN ridepulse.pinned_apps.app IS 'The app.';
-COMMENT ON COLUMN ridepulse.pinned_apps.bundle_id IS 'Its bundle ID, APNS_<APP>_BUNDLE_ID.';
-COMMENT ON COLUMN ridepulse.pinned_apps.environment IS 'The environment of phones that name none, APNS_SANDBOX.';
+COMMENT ON COLUMN ridepulse.pinned_apps.bundle_id IS 'Its bundle ID, APNS_<APP>_BUNDLE_ID; null if no service has had one.';
+COMMENT ON COLUMN ridepulse.pinned_apps.environment IS 'The environment of phones that name none, APNS_SANDBOX; null without a bundle ID.';
 COMMENT ON COLUMN ridepulse.pinned_apps.pinned_at IS 'When the app was pinned.';
+COMMENT ON COLUMN ridepulse.pinned_apps.project IS 'The project of its FCM service account; null if no service has had one.';
 CREATE TABLE ridepulse.preferences (
     app text NOT NULL,
     owner_id text NOT NULL,
@@ -4593,7 +4744,7 @@ CREATE VIEW ridepulse.quarantine AS
           WHERE (d.quarantined_at IS NOT NULL)) || ARRAY( SELECT o.token_id
            FROM ridepulse.token_outcomes o
           WHERE (o.kind = 'phone'::text))))));
-COMMENT ON VIEW ridepulse.quarantine IS 'Phones in quarantine: APNs has refused their tokens three times in a row. token_suffix is the last six digits.';
+COMMENT ON VIEW ridepulse.quarantine IS 'Phones in quarantine: APNs or FCM has refused their tokens three times in a row. token_suffix is the last six characters.';
 CREATE TABLE ridepulse.recorded (
     ride_id text NOT NULL,
     fence bigint NOT NULL,
