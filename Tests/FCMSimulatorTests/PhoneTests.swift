@@ -119,9 +119,9 @@ import Testing
     var history = CardHistory()
     var data = card(event, 1)
     data[key] = nil
-    #expect((history.take( data, to: "a") == nil) == isRight)
+    #expect((history.take(data, to: "a") == nil) == isRight)
     data[key] = "soon"
-    #expect((history.take( data, to: "a") == nil) == isRight)
+    #expect((history.take(data, to: "a") == nil) == isRight)
   }
 
   @Test(arguments: [
@@ -143,7 +143,7 @@ import Testing
       // The same step twice is a repeat, whose ID is the same.
       let isRepeat = index > 0 && steps[index - 1] == step
       let id = isRepeat || step == steps[0] ? "first" : "id-\(index)"
-      found = history.take( card(step.0, step.1, id: id), to: "phone") ?? found
+      found = history.take(card(step.0, step.1, id: id), to: "phone") ?? found
     }
     #expect(found == problem)
   }
@@ -156,21 +156,21 @@ import Testing
 
   @Test func `each phone and each card has its own order`() {
     var history = CardHistory()
-    #expect(history.take( card("start", 5), to: "a") == nil)
-    #expect(history.take( card("start", 4), to: "b") == nil)
+    #expect(history.take(card("start", 5), to: "a") == nil)
+    #expect(history.take(card("start", 4), to: "b") == nil)
   }
 
   @Test func `each message has the whole state`() {
     var history = CardHistory()
-    #expect(history.take( card("start", 1, state: "[]"), to: "a") != nil)
-    #expect(history.take( card("end", 1, state: "[]"), to: "a") != nil)
+    #expect(history.take(card("start", 1, state: "[]"), to: "a") != nil)
+    #expect(history.take(card("end", 1, state: "[]"), to: "a") != nil)
     for (event, isRight) in [("start", false), ("update", false), ("end", true)] {
       var data = card(event, 1)
       data["rp_state"] = nil
-      #expect((history.take( data, to: event) == nil) == isRight, "\(event)")
+      #expect((history.take(data, to: event) == nil) == isRight, "\(event)")
     }
-    #expect(history.take( ["rp_kind": "card"], to: "a") != nil)
-    #expect(history.take( ["rp_kind": "alert"], to: "a") == nil)
+    #expect(history.take(["rp_kind": "card"], to: "a") != nil)
+    #expect(history.take(["rp_kind": "alert"], to: "a") == nil)
   }
 }
 
