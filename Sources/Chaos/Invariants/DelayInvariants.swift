@@ -16,7 +16,7 @@ extension Invariant {
     let most = 3 * evidence.incidents.poisonedRides
     invariant.none(
       "ends of nodes without such a ride", crashes > most ? ["\(crashes), at most \(most)"] : [])
-    let others = Set(incidents.map(\.kind).filter(\.delaysOthers))
+    let others = Set(incidents.map(\.kind).filter { $0.delaysOthers || $0 == .outage })
     let late = Delays(evidence)
     invariant.count("rides with a push later than \(Delays.limit.rideText)", late.byRide.count)
     if others.isEmpty {

@@ -1,11 +1,13 @@
 import RideCore
 
 extension Invariant {
-  /// 12. An outage of one service delays no phone of the other.
+  /// 12. An outage of one service delays no ride that has only phones of the other.
   ///
-  /// Delays are compared only if no other fault of the run causes them.
+  /// A ride is held until all its pushes have an answer: with phones of both kinds, later events wait
+  /// for those of the service that is out. Delays are compared only if no other fault of the run
+  /// causes them.
   static func ofOutages(_ evidence: Evidence) -> Invariant {
-    var invariant = Invariant("12. An outage of one service delays no phone of the other")
+    var invariant = Invariant("12. An outage of one service delays no ride of the other")
     let incidents = evidence.incidents.incidents
     let outages = incidents.filter { $0.kind == .outage }
     invariant.count("outages of APNs or FCM", outages.count)
@@ -19,6 +21,9 @@ extension Invariant {
       invariant.count("  milliseconds, 99 of 100", meanwhile.percentile(99))
       invariant.count("alerts to \(platform) phones without an outage", otherwise.count)
       invariant.count("  milliseconds, 99 of 100", otherwise.percentile(99))
+      let mixed = delays.ofMixedRides(outages.filter { $0.detail == other })
+      invariant.count("alerts of rides with phones of both, while \(other) is out", mixed.count)
+      invariant.count("  milliseconds, 99 of 100", mixed.percentile(99))
       invariant.none(
         "later than \(AlertDelays.limit) s while only \(other) is out",
         meanwhile.filter { $0.delay > AlertDelays.limit }.map(\.row.line).sorted())
@@ -35,6 +40,8 @@ private struct AlertDelays {
 
   private let alerts: [Alert]
   private let outages: [Incident]
+  /// The rides that also have a phone of the other platform.
+  private let mixed: Set<String>
 
   init(_ evidence: Evidence, of platform: Platform) {
     alerts = evidence.ledger.filter { row in
@@ -42,12 +49,26 @@ private struct AlertDelays {
         && row.phone.flatMap { evidence.phones[$0]?.platform } == platform
     }.map { ($0, $0.finishedAt - $0.occurredAt) }
     outages = evidence.incidents.incidents.filter { $0.kind == .outage }
+    mixed = Set(
+      evidence.ledger.filter { row in
+        row.phone.flatMap { evidence.phones[$0] }.map { $0.platform != platform } ?? false
+          || row.pushType == "liveactivity" && platform == .android && row.phone == nil
+      }.map(\.ride))
   }
 
-  /// Returns the alerts of events within these outages, or outside of all with nil.
-  ///
-  /// What follows an outage is left out: a lane of the service itself recovers then.
+  /// Returns the alerts within these outages, of rides that have phones of both platforms.
+  func ofMixedRides(_ chosen: [Incident]) -> [Alert] {
+    within(chosen).filter { mixed.contains($0.row.ride) }
+  }
+
+  /// Returns the alerts of rides with phones of this platform alone: of events within these outages,
+  /// or outside of all with nil.
   func during(_ chosen: [Incident]?) -> [Alert] {
+    within(chosen).filter { !mixed.contains($0.row.ride) }
+  }
+
+  /// What follows an outage is left out: a lane of the service itself recovers then.
+  private func within(_ chosen: [Incident]?) -> [Alert] {
     alerts.filter { alert in
       func isWithin(_ incident: Incident, after: Double) -> Bool {
         (incident.from...incident.to + after).contains(alert.row.occurredAt)
