@@ -132,7 +132,7 @@ enum Work: String, CaseIterable {
   /// Messages of one batch, each with its own body.
   private static func messages(_ count: Int) throws -> () throws -> Int {
     guard let registration = FCMRegistration("cX3abcdefghijklmnopqrs") else {
-      throw CostFailure(text: "there is no registration")
+      throw CostFailure(text: "a registration can't be read")
     }
     let connection = try FrameReplay(to: .android)
     let requests = (1...count).map { index in

@@ -4,12 +4,12 @@ internal import Glibc
 /// An `fcm-simulator` process that ends when this process does, even by SIGKILL.
 package final class LocalFCMSimulator {
   /// The address it listens on: `https://127.0.0.1:PORT`.
-  package let url: String
+  package var url: String { server.url }
   /// The directory with its service accounts, certificates and records.
   package let directory: String
-  package var processID: Int32 { process.pid }
+  package var processID: Int32 { server.process.pid }
 
-  private let process: ChildProcess
+  private let server: SimulatorServer
 
   /// Starts the simulator on a free port and waits until it listens.
   ///
@@ -19,17 +19,7 @@ package final class LocalFCMSimulator {
   /// - Throws: If the binary is neither in this process's folder nor on PATH, or does not start.
   package init(directory: String, options: [String] = []) throws {
     self.directory = directory
-    process = try ChildProcess(
-      [
-        LocalBinary.path("fcm-simulator"), "--port", "0", "--state", directory,
-        "--exit-with-stdin", "--quiet", "--strict", "all",
-      ] + options, input: .pipe, output: .pipe)
-    let line = (try? process.waitForOutput("\n")) ?? ""
-    guard let word = line.split(separator: " ").first(where: { $0.hasPrefix("https://") }) else {
-      process.send(signal: SIGTERM)
-      throw LocalBinaryError(text: "fcm-simulator did not start; its output: \(line)")
-    }
-    url = String(word)
+    server = try SimulatorServer("fcm-simulator", directory: directory, options: options)
   }
 
   /// The environment variables for a service that uses it.
@@ -47,8 +37,5 @@ package final class LocalFCMSimulator {
   package var deliveries: String { directory + "/deliveries.jsonl" }
 
   /// Ends the simulator.
-  package func stop() {
-    process.closeInput()
-    process.waitForEndBlocking()
-  }
+  package func stop() { server.stop() }
 }

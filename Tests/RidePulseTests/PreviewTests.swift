@@ -108,7 +108,7 @@ import TestSupport
     ),
     (
       #"{"id":"a","phones":[{"app":"x","token":"a b","platform":"android"}]}"#,
-      "token is no registration of FCM"
+      "token is not a registration of FCM"
     ),
     (
       #"{"id":"a","phones":[{"app":"x","token":"a","platform":"android","environment":"sandbox"}]}"#,

@@ -85,7 +85,7 @@ object RidePulse {
     person(context)?.let { call("POST", "/v1/contact", it) }
   }
 
-  /** Whether to show a message: once, and only while somebody is signed in. */
+  /** Returns whether to show a message: once, and only while a person is signed in. */
   fun takes(context: Context, message: RideMessage, now: Long): Boolean =
     read(context, "owner") != null && memory(context).takes(message, now)
 

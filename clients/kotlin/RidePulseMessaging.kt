@@ -52,12 +52,12 @@ class RideDismissal : BroadcastReceiver() {
 
 /** Draws messages as notifications: one with the same tag replaces the one before. */
 object RideNotifications {
-  /** Firebase's own: an alert replaces one with the same tag, whoever drew it. */
+  /** Firebase's own: an alert replaces the one with the same tag, drawn by the system or the app. */
   private const val ALERT = 0
   private const val CARD = 1
   private const val flags = PendingIntent.FLAG_IMMUTABLE or PendingIntent.FLAG_UPDATE_CURRENT
 
-  /** Shows a message, once, unless nobody is signed in: one after another, whichever thread calls. */
+  /** Shows a message once, while a person is signed in. Calls from several threads wait for each other. */
   @Synchronized
   @SuppressLint("MissingPermission")
   fun show(context: Context, message: RideMessage) {

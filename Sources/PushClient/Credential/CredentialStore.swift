@@ -128,7 +128,7 @@ final class ServerClock: Sendable {
   private let correction = Mutex<Duration>(.zero)
 
   /// A smaller clock error makes no token too old or too new.
-  private static let toleratedSkew: Duration = .seconds(60)
+  static let toleratedSkew: Duration = .seconds(60)
 
   /// Zero unless APNs has reported a difference that matters.
   var lead: Duration { correction.withLock { $0 } }

@@ -87,15 +87,15 @@ struct FCMAnswer {
       }
   }
 
-  private static func isOf(_ detail: JSONValue, _ type: String) -> Bool {
+  static func isOf(_ detail: JSONValue, _ type: String) -> Bool {
     text(detail["@type"])?.hasSuffix(type) ?? false
   }
 
-  private static func elements(_ value: JSONValue?) -> [JSONValue] {
+  static func elements(_ value: JSONValue?) -> [JSONValue] {
     if case .array(let elements)? = value { elements } else { [] }
   }
 
-  private static func text(_ value: JSONValue?) -> String? {
+  static func text(_ value: JSONValue?) -> String? {
     if case .string(let text)? = value { text } else { nil }
   }
 }

@@ -46,9 +46,6 @@ package enum FCMProbe {
     }
   }
 
-  /// A smaller difference makes no assertion too old or too new.
-  private static let toleratedSkew: Duration = .seconds(60)
-
   private static func probe(
     _ account: ServiceAccount, _ endpoint: APNsEndpoint, _ trust: String?,
     _ now: @Sendable () -> Timestamp
@@ -58,7 +55,7 @@ package enum FCMProbe {
     var outcome = exchange.fetch(at: now(), exchange.verifier())
     let lead = outcome.serverTime.map { $0 - now() }
     if case .problem(let problem) = outcome.answer, problem.isOfConfiguration, let lead,
-      abs(lead.microseconds) > toleratedSkew.microseconds
+      abs(lead.microseconds) > ServerClock.toleratedSkew.microseconds
     {
       // As the service does.
       start = .now()
@@ -98,19 +95,16 @@ package enum FCMProbe {
   /// Returns what an answer shows.
   static func finding(_ status: Int, _ body: [UInt8]) -> FCMProbeResult.Finding {
     let error = JSONValue(json: body)?["error"]
-    var details: [JSONValue] = []
-    if case .array(let list) = error?["details"] { details = list }
-    func text(_ value: JSONValue?) -> String? {
-      if case .string(let text) = value { text } else { nil }
-    }
+    let details = FCMAnswer.elements(error?["details"])
     func detail(_ type: String) -> JSONValue? {
-      details.first { text($0["@type"])?.hasSuffix("/google." + type) == true }
+      details.first { FCMAnswer.isOf($0, "/google." + type) }
     }
     // Only FCM itself gives its own word; what is before it refuses without one.
     let isExamined = status == 400 && detail("firebase.fcm.v1.FcmError") != nil
     if status == 200 || isExamined { return .maySend }
-    let word = text(detail("rpc.ErrorInfo")?["reason"]) ?? text(error?["status"])
-    let line = text(error?["message"])?.utf8.prefix(300).map { $0 < 0x20 ? 0x20 : $0 }
+    let word =
+      FCMAnswer.text(detail("rpc.ErrorInfo")?["reason"]) ?? FCMAnswer.text(error?["status"])
+    let line = FCMAnswer.text(error?["message"])?.utf8.prefix(300).map { $0 < 0x20 ? 0x20 : $0 }
     return .refused(
       word: word ?? "HTTP \(status)", text: line.map { String(decoding: $0, as: UTF8.self) } ?? "")
   }

@@ -1,5 +1,4 @@
 import Base
-import CLibcurl
 
 /// Exchanges an assertion for an access token; blocks up to its time limit.
 struct OAuthExchange: Sendable {
@@ -39,7 +38,7 @@ struct OAuthExchange: Sendable {
       let answer = try post.send(verifier, usesHTTP2: false)
       return Outcome(
         answer: OAuthAnswer(status: answer.status, body: answer.body),
-        serverTime: answer.headers["date"].flatMap(Self.time))
+        serverTime: answer.headers["date"].flatMap { RetryAfter.date(Array($0.utf8)) })
     } catch {
       let problem = AccessTokenProblem(
         word: "no_connection", text: error.text, isOfConfiguration: false)
@@ -49,10 +48,4 @@ struct OAuthExchange: Sendable {
 
   private static let form = Array(
     "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=".utf8)
-
-  /// Returns the time of a `date` header.
-  private static func time(_ text: String) -> Timestamp? {
-    let seconds = unsafe curl_getdate(text, nil)
-    return seconds > 0 ? Timestamp(epochSeconds: Int64(seconds)) : nil
-  }
 }

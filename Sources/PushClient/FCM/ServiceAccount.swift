@@ -43,15 +43,11 @@ package struct ServiceAccount: Sendable, CustomStringConvertible {
     tokenURI = try reader.tokenURI()
     key = try reader.key()
     fingerprint = key.fingerprint
-    keyID = try reader.keyID() ?? Self.hex(fingerprint.prefix(8))
+    keyID = try reader.keyID() ?? SHA256.hex(fingerprint.prefix(8))
   }
 
   /// In bytes; Google's files have about 2,300.
   private static let sizeLimit = 64 * 1024
-
-  private static func hex(_ bytes: some Sequence<UInt8>) -> String {
-    bytes.reduce(into: "") { $0 += ($1 < 16 ? "0" : "") + String($1, radix: 16) }
-  }
 
   /// A short name for logs and metrics, such as `rides-prod/3f9a21`.
   package var description: String { "\(project)/\(keyID.prefix(6))" }

@@ -38,7 +38,7 @@ enum Demo: Command {
       let stage = DemoStage(
         conninfo: cluster.url(),
         apns: try APNsVariables(environment).spelled(as: rules.ruleSet.apps),
-        rules: rules.ruleSet, hasAndroid: hasAndroid, log: context.log.log)
+        rules: rules.ruleSet, log: context.log.log)
       return try await stage.run(size: size, limit: limit)
     }
   }
@@ -49,8 +49,9 @@ struct DemoStage {
   let conninfo: String
   let apns: APNsVariables
   let rules: RuleSet
-  let hasAndroid: Bool
   let log: Log
+
+  private var hasAndroid: Bool { !apns.fcm.isEmpty }
 
   func run(size: Int, limit: Duration?) async throws -> ExitStatus {
     try await Database.with(conninfo: conninfo, name: "demo") { backend in

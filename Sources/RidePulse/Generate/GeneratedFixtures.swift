@@ -6,9 +6,7 @@ extension Generate {
   /// Writes the messages of an invented ride into a folder.
   static func writeFixtures(by rules: RuleSet, _ context: CommandContext) throws {
     let arguments = context.arguments
-    for option in ["--package", "--access"] where arguments.has(option) {
-      throw arguments.error("\(option) is for Kotlin: generate kotlin \(option) …")
-    }
+    try refuseKotlinOptions(arguments)
     guard let story = arguments.value("--story") else {
       throw arguments.error("--story is missing: the states of the ride whose messages are written")
     }

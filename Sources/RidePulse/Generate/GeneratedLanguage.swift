@@ -1,6 +1,13 @@
 import RideCore
 
 extension Generate {
+  /// Throws if an option is given that only Kotlin has.
+  static func refuseKotlinOptions(_ arguments: Arguments) throws(UsageError) {
+    for option in ["--package", "--access"] where arguments.has(option) {
+      throw arguments.error("\(option) is for Kotlin: generate kotlin \(option) …")
+    }
+  }
+
   /// The languages that apps are written in.
   enum Language: String, CaseIterable {
     case swift, kotlin
@@ -11,10 +18,7 @@ extension Generate {
       if arguments.has("--story") {
         throw arguments.error("--story is for fixtures: generate fixtures --story …")
       }
-      guard self == .swift else { return }
-      for option in ["--package", "--access"] where arguments.has(option) {
-        throw arguments.error("\(option) is for Kotlin: generate kotlin \(option) …")
-      }
+      if self == .swift { try refuseKotlinOptions(arguments) }
     }
 
     /// Returns the source of a file with these types.

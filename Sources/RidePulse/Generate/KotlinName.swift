@@ -23,10 +23,7 @@ enum KotlinName {
       switch scalar {
       case "\"", "\\", "$": "\\\(scalar)"
       case _ where scalar.value < 0x20 || scalar.isUnprintable:
-        String(scalar).utf16.map { unit in
-          let digits = String(unit, radix: 16)
-          return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        }.joined()
+        String(scalar).utf16.map { "\\u" + String($0, radix: 16, width: 4) }.joined()
       default: String(scalar)
       }
     }

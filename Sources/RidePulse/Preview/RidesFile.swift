@@ -200,7 +200,7 @@ private struct RideLine {
       return
     }
     if FCMRegistration(registration.token) == nil {
-      throw Problem("token is no registration of FCM: at most 512 visible ASCII characters")
+      throw Problem("token is not a registration of FCM: at most 512 visible ASCII characters")
     }
     if members["environment"] != nil { throw Problem("environment of an Android phone") }
   }

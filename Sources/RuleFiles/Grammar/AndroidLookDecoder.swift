@@ -99,7 +99,7 @@ struct AndroidLookDecoder {
         field.node.location, "countdown has a filter that makes a text of the time",
         expected: "the time itself: the phone counts down to it")
     } else if !isTime {
-      reportType(of: placeholder, field, "which is no time")
+      reportType(of: placeholder, field, "which is not a time")
     }
     return text
   }
@@ -122,7 +122,7 @@ struct AndroidLookDecoder {
       default: placeholder.declared.map { $0 == .number } ?? true
       }
     if !isNumber || Self.isText(placeholder) {
-      reportType(of: placeholder, field, "which is no number")
+      reportType(of: placeholder, field, "which is not a number")
     }
     return text
   }

@@ -266,7 +266,7 @@ struct ScenarioDecoder {
     }
     if let stated, FCMRegistration(stated) == nil, let field = fields["token"] {
       diagnostics.report(
-        field.node.location, "token is no registration of FCM",
+        field.node.location, "token is not a registration of FCM",
         expected: "at most 512 visible ASCII characters")
     }
     return stated ?? "fcm:" + invented

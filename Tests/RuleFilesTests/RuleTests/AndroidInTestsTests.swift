@@ -126,7 +126,7 @@ import Testing
     ),
     (
       "given: { phones: [{ app: customer, platform: android, token: a b }] }\nwhen: []\nthen: []",
-      "token is no registration of FCM; expected at most 512 visible ASCII characters"
+      "token is not a registration of FCM; expected at most 512 visible ASCII characters"
     ),
     (
       "when: []\nthen: [{ at: 1m, rule: arrived, platform: ios, channel: x }]",
