@@ -172,7 +172,7 @@ extension PushOutcome {
 
 extension PushOutcome {
   /// How long the service asks for no push of the lane; nil if it does not.
-  fileprivate var pauseOfLane: Duration? {
+  var pauseOfLane: Duration? {
     guard case .refused(let refusal) = self, refusal.rule.scope == .lane else { return nil }
     return refusal.quotaWait
   }

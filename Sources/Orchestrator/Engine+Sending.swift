@@ -245,7 +245,8 @@ extension PushNetwork {
   ) -> StaticString {
     let isOfFCM = self == .android
     switch cause {
-    case .refused where last.isOfQuota: return "App paused: FCM's quota of its project is used up"
+    case .refused where last.pauseOfLane != nil:
+      return "App paused: FCM's quota of its project is used up"
     case .refused:
       return isOfFCM
         ? "App paused: FCM refuses its pushes; check the service account"
@@ -259,12 +260,5 @@ extension PushNetwork {
         ? "App paused: FCM can't be reached; check DNS, network and proxy"
         : "App paused: APNs can't be reached; check DNS, network and proxy"
     }
-  }
-}
-
-extension PushOutcome {
-  /// Whether it pauses all pushes of the project.
-  fileprivate var isOfQuota: Bool {
-    if case .refused(let refusal) = self { refusal.rule.scope == .lane } else { false }
   }
 }

@@ -7,13 +7,17 @@ struct Lanes {
     let lane: PushLane
     var breaker = CircuitBreaker()
     var tokens = TokenSuspicion()
-    /// Whether the service has accepted a push since its credential was read.
-    var isProved = false
+    /// Whether an answer that a phone is gone counts: to a service account of another project, FCM
+    /// answers so until it has accepted a push.
+    var isProved: Bool
+
+    init(_ lane: PushLane) {
+      self.lane = lane
+      isProved = lane.network != .android
+    }
 
     /// Whether the refusal of a token may be due to the configuration.
-    ///
-    /// To a service account of another project, FCM answers as if the phone were gone.
-    var isDoubtful: Bool { tokens.isOfConfiguration || lane.network == .android && !isProved }
+    var isDoubtful: Bool { tokens.isOfConfiguration || !isProved }
   }
 
   private var lanes: [Lane] = []
@@ -81,7 +85,7 @@ struct Lanes {
   /// Closes the breakers of lanes whose credentials were replaced; returns those that were open.
   mutating func reset(where isReplaced: (PushLane) -> Bool) -> [PushLane] {
     let replaced = lanes.indices.filter { isReplaced(lanes[$0].lane) }
-    for index in replaced { lanes[index].isProved = false }
+    for index in replaced { lanes[index].isProved = lanes[index].lane.network != .android }
     return replaced.filter { lanes[$0].breaker.isPaused }.map {
       lanes[$0].breaker = CircuitBreaker()
       return lanes[$0].lane
@@ -97,8 +101,8 @@ struct Lanes {
     let index = index(of: lane)
     if case .phone(let phone) = owner { lanes[index].tokens.record(outcome, of: phone) }
     if outcome == .accepted { lanes[index].isProved = true }
-    let isProved = lane.network != .android || lanes[index].isProved
-    return lanes[index].breaker.record(outcome, to: owner, isProved: isProved, at: now)
+    return lanes[index].breaker.record(
+      outcome, to: owner, isProved: lanes[index].isProved, at: now)
   }
 
   /// The state of each lane.
@@ -113,7 +117,7 @@ struct Lanes {
   /// Finds the lane by a linear search, which is faster than hashing for a handful of lanes.
   private mutating func index(of lane: PushLane) -> Int {
     if let known = lanes.firstIndex(where: { $0.lane == lane }) { return known }
-    lanes.append(Lane(lane: lane))
+    lanes.append(Lane(lane))
     return lanes.count - 1
   }
 }

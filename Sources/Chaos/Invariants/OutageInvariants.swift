@@ -13,7 +13,7 @@ extension Invariant {
     invariant.count("outages of APNs or FCM", outages.count)
     if outages.isEmpty || incidents.contains(where: \.kind.delaysOthers) { return invariant }
     for platform in Platform.allCases {
-      let other = platform == .ios ? "FCM" : "APNs"
+      let other = (platform == .ios ? Platform.android : .ios).service
       let delays = AlertDelays(evidence, of: platform)
       let meanwhile = delays.during(outages.filter { $0.detail == other })
       let otherwise = delays.during(nil)

@@ -11,7 +11,7 @@ package enum AndroidSize {
     // Escapes and braces only add to it.
     if body.count <= limit { return nil }
     let fields = fields(of: body)
-    let size = fields.reduce(0) { $0 + $1.name.utf8.count + $1.size }
+    let size = total(fields)
     if size <= limit { return nil }
     var largest = (path: "data", size: 0)
     for field in fields where field.size > largest.size { largest = (field.path, field.size) }
@@ -23,10 +23,14 @@ package enum AndroidSize {
 
   /// Returns the bytes that count of a message.
   package static func count(_ body: [UInt8]) -> Int {
-    fields(of: body).reduce(0) { $0 + $1.name.utf8.count + $1.size }
+    total(fields(of: body))
   }
 
   private typealias Field = (name: String, path: String, size: Int)
+
+  private static func total(_ fields: [Field]) -> Int {
+    fields.reduce(0) { $0 + $1.name.utf8.count + $1.size }
+  }
 
   private static func fields(of body: [UInt8]) -> [Field] {
     let message = JSONValue(json: body)?["message"]

@@ -140,8 +140,7 @@ enum RuleCheck {
     }
     let quarantined = counts.reduce(0) { $0 + $1.quarantined }
     if quarantined > 0 {
-      let refusing = Set(
-        counts.filter { $0.quarantined > 0 }.map { $0.platform == .android ? "FCM" : "APNs" })
+      let refusing = Set(counts.filter { $0.quarantined > 0 }.map(\.platform.service))
       return .warning(
         name,
         "\(what), \(quarantined) of them in quarantine: "

@@ -27,9 +27,8 @@ struct Fixtures {
   }
 
   private mutating func add(_ push: PlannedPush) {
-    let platform = push.request.network == .android ? "android" : "ios"
     let event = push.entry.cardEvent.map { "-" + $0.rawValue } ?? ""
-    let file = "\(platform)/\(push.entry.rule)\(event).json"
+    let file = "\(push.platform.rawValue)/\(push.entry.rule)\(event).json"
     if files[file] == nil { files[file] = push.request.payload + Array("\n".utf8) }
   }
 

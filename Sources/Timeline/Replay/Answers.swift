@@ -28,14 +28,6 @@ extension PlannedPush {
 }
 
 extension Platform {
-  /// The service that reaches its phones.
-  package var service: String {
-    switch self {
-    case .ios: "APNs"
-    case .android: "FCM"
-    }
-  }
-
   /// Its name for people.
   package var title: String {
     switch self {

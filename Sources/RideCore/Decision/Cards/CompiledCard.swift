@@ -138,7 +138,7 @@ struct CompiledCard: Sendable {
         + "the largest field of content-state is \(PayloadSize.largestField(of: state))")
   }
 
-  /// Returns the custom keys of a message to an Android phone.
+  /// Returns the custom keys of a message.
   func customData(
     in context: TemplateContext, _ locale: String?
   ) throws(RenderingError) -> [(key: String, json: [UInt8])] {
@@ -155,9 +155,7 @@ struct CompiledCard: Sendable {
   ) throws(RenderingError) -> [UInt8] {
     var members: [(key: String, json: [UInt8])] = [("aps", Self.object(aps))]
     if let context = context?.on(texts) {
-      for (key, value) in data {
-        members.append((key, try value.render(in: context, locale: texts.locale)))
-      }
+      members += try customData(in: context, texts.locale)
     }
     return Self.object(members)
   }
