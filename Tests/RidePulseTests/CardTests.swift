@@ -111,7 +111,7 @@ import TestSupport
       try stage.faults(
         """
         [{"match": {"topic": "com.example.customer.push-type.liveactivity"},
-          "action": {"answer": {"status": 503, "reason": "Shutdown"}}}]
+          "action": {"answer": {"status": 503, "reason": "ServiceUnavailable"}}}]
         """)
       try await state(stage, "driver_arrived")
       // The card is refused all the while.
