@@ -50,10 +50,19 @@ struct EventLog: Sendable {
   }
 }
 
+/// Calls of tests without a limit of their own: that of the service is too short on a busy machine.
 extension PostgresSession {
+  func run(_ calls: [Call]) async throws(PostgresError) -> [QueryResult] {
+    try await run(calls, timeout: patience)
+  }
+
+  func script(_ sql: String) async throws(PostgresError) {
+    try await script(sql, timeout: patience)
+  }
+
   /// Returns the value in the first row and column of a statement that is not prepared.
   func value(
-    _ sql: String, _ parameters: [String?] = [], timeout: Duration = .seconds(60)
+    _ sql: String, _ parameters: [String?] = [], timeout: Duration = patience
   ) async throws(PostgresError) -> String? {
     let call = Call(Statement(name: "", sql: sql), parameters)
     return try await run([call], timeout: timeout).first?.string(0, 0)
@@ -87,7 +96,7 @@ extension PostgresSession {
   func begin(_ sql: String) -> Task<Result<String?, PostgresError>, Never> {
     Task {
       do throws(PostgresError) {
-        return .success(try await value(sql, timeout: .seconds(60)))
+        return .success(try await value(sql))
       } catch {
         return .failure(error)
       }
