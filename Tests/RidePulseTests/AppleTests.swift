@@ -14,7 +14,7 @@ import TestSupport
         on: driver_arrived
         location: {}
         data: { ride_id: "{{ride.id}}" }
-        expires: 1m
+        expires: 1h
       - name: unobtrusive
         app: customer
         on: driver_en_route

@@ -144,7 +144,7 @@ import TestSupport
               app: customer
               on: moving
               alert: { title: It moves }
-              expires: 1m
+              expires: 1h
 
           """
       let server = try Server(try stage.environment(rules: rules))

@@ -17,7 +17,7 @@ import TestSupport
         on: driver_arrived
         alert: { title: "{{ride.attributes.driver_name}}" }
         data: { ride_id: "{{ride.id}}" }
-        expires: 1m
+        expires: 1h
 
     """
 

@@ -22,7 +22,7 @@ import TestSupport
         on: offer
         while: [requested]
         alert: { title: New ride, mutable-content: true }
-        expires: 1m
+        expires: 1h
         escalate: { unless-seen-within: 1s, emit: offer_unseen }
       - name: unseen
         app: driver
@@ -104,20 +104,27 @@ import TestSupport
   private static let earlierReceipt =
     "insert into ridepulse.receipts (apns_id, app, owner_id) values (gen_random_uuid(), 'driver', 'd1')"
 
+  private func toDriver(_ stage: Stage) throws -> [Arrival] {
+    try stage.arrivals().filter { $0.token == Stage.driverToken }
+  }
+
   @Test func `R90: an offer that nobody sees escalates once; one that is seen does not`()
     async throws
   {
     try await Stage.run { stage in
-      let (server, api) = try await APIClient.serve(stage.environment(rules: Self.rules))
+      // On a busy machine the app's answer takes more than a second.
+      let rules = Self.rules.replacing("unless-seen-within: 1s", with: "unless-seen-within: 10s")
+      let environment = try stage.environment(rules: rules)
+      let (server, api) = try await APIClient.serve(environment)
       defer { server.stop() }
       try await stage.addRide()
       try await stage.sql(Self.earlierReceipt)
       try await stage.settled()
       func offer() async throws -> String {
-        let count = try stage.arrivals().count
+        let count = try toDriver(stage).count
         try await stage.sql("select ridepulse.emit('offer', 'r1', '{\"fare\": 12}')")
-        try await wait(until: "the offer arrives") { try stage.arrivals().count > count }
-        return try #require(try stage.arrivals().dropFirst(count).first?.text("payload", "apns_id"))
+        try await wait(until: "the offer arrives") { try toDriver(stage).count > count }
+        return try #require(try toDriver(stage).dropFirst(count).first?.text("payload", "apns_id"))
       }
       _ = try await offer()
       try await stage.settled()
@@ -146,10 +153,9 @@ import TestSupport
           select apns_id, seen_at > created_at - interval '1 minute' from ridepulse.deliveries
           where seen_at is not null and apns_id is not null
           """) == [[seen, "t"]])
-      let shown = try Command.ridepulse(
-        ["explain", "r1"], stage.environment(rules: Self.rules))
+      let shown = try Command.ridepulse(["explain", "r1"], environment)
       #expect(shown.output.contains(", seen after "), "\(shown.output)")
-      #expect(shown.output.contains("  offer: emitted offer_unseen: not seen within 1s"))
+      #expect(shown.output.contains("  offer: emitted offer_unseen: not seen within 10s"))
     }
   }
 

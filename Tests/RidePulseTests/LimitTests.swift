@@ -15,7 +15,7 @@ import TestSupport
         app: customer
         on: ping
         alert: { title: "{{ride.id}}" }
-        expires: 90s
+        expires: 1h
         topic: news
         at-most: { count: \(cap.count), per: \(Int(cap.seconds))s }
     """

@@ -13,7 +13,7 @@ import Testing
         on: driver_arrived
         alert: { title: "\(title)" }
         data: { ride_id: "{{ride.id}}" }
-        expires: 1m
+        expires: 1h
 
     """
   }
@@ -55,7 +55,7 @@ import Testing
               every: 1s
               while: [requested]
               background: {}
-              expires: 1m
+              expires: 1h
 
           """)
       server.hangUp()

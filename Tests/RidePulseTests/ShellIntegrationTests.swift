@@ -138,7 +138,7 @@ import TestSupport
       print -r -- $line
       """
     let result = try Command.run(
-      "/usr/bin/timeout", ["30", "zsh", "-f", "-c", program], Self.environment)
+      "/usr/bin/timeout", ["240", "zsh", "-f", "-c", program], Self.environment)
     return Set(
       result.output.matches(of: /<([^<>]*)>/).flatMap { $0.output.1.split(separator: " ") }
         .map(String.init))

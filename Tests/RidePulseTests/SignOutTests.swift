@@ -22,6 +22,10 @@ import TestSupport
     try stage.arrivals().count { $0.isAccepted }
   }
 
+  private func toCard(_ stage: Stage) throws -> Int {
+    try stage.arrivals().count { $0.token == CardTests.token }
+  }
+
   /// Adds three rides of c1 whose next pushes, of each kind, wait for a retry: the update of a card,
   /// a start, and an alert.
   private func addWaitingPushes(_ stage: Stage) async throws {
@@ -197,19 +201,23 @@ import TestSupport
         select ridepulse.register_live_activity('r1', 'customer', 'c1', '\(CardTests.token)', 'a1')
         """)
       try await stage.settled()
-      // The card is to show the alert, and cannot be reached.
-      try stage.faults(
-        """
-        [{"match": {"token_prefix": "ca"},
-          "action": {"answer": {"status": 503, "reason": "ServiceUnavailable"}}}]
-        """)
+      // Neither arrives: the card that is to show the alert, nor the alert that follows in its place.
+      try stage.faults(Self.refusal)
       try await stage.sql("update ridepulse.rides set state = 'driver_arrived' where id = 'r1'")
-      try await stage.until(
-        "select count(*) from ridepulse.ledger where status = 'pending'", is: "2")
+      let pending = """
+        select string_agg(push_type, ' ' order by push_type)
+        from ridepulse.ledger where status = 'pending'
+        """
+      try await stage.until(pending, is: "alert liveactivity")
       try await stage.sql("select ridepulse.end_live_activity('customer', 'a1')")
+      try await stage.until(pending, is: "alert")
+      let before = try toCard(stage)
+      try stage.faults("[]")
       try await stage.settled()
+      #expect(try toCard(stage) == before)
       let alerts = try stage.arrivals().filter { $0.header("apns-push-type") == "alert" }
-      #expect(alerts.map(\.token) == [Stage.customerToken] && alerts.allSatisfy(\.isAccepted))
+        .filter(\.isAccepted)
+      #expect(alerts.map(\.token) == [Stage.customerToken])
       let last = try #require(try stage.arrivals().last)
       #expect(last.token == Stage.customerToken)
     }

@@ -20,7 +20,7 @@ import Testing
 
   private static let arrival = """
     rules:
-      - { name: arrival, app: driver, on: ride_started, alert: { title: Started }, expires: 1m }
+      - { name: arrival, app: driver, on: ride_started, alert: { title: Started }, expires: 1h }
 
     """
 

@@ -58,7 +58,7 @@ import Testing
   @Test func `a token is replaced before its end, and the old one is valid until then`()
     async throws
   {
-    let server = try TokenServer(["--token-life", "10"])
+    let server = try TokenServer(["--token-life", "60"])
     let mint = server.mint()
     let first = try #require(try await mint.firstToken())
     try await wait(until: "there is another token", every: .milliseconds(5)) {

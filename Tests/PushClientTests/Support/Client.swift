@@ -2,6 +2,7 @@ import Base
 import Foundation
 import RideCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PushClient
@@ -51,7 +52,7 @@ struct TestClient {
         return false
       }
       group.addTask {
-        try? await Task.sleep(for: .seconds(60))  // poll: a limit, which is cancelled
+        try? await Task.sleep(for: patience)  // poll: a limit, which is cancelled
         return false
       }
       defer { group.cancelAll() }

@@ -34,7 +34,7 @@ final class Server {
     }
     try process.run()
     ProcessGuard.shared.hold(process.processIdentifier)
-    if isServing.wait(timeout: .now() + 120) == .timedOut {
+    if isServing.wait(timeout: .now() + 240) == .timedOut {
       process.terminate()
       throw TestFailure("serve did not start: \(capture.text)")
     }
