@@ -109,10 +109,7 @@ class Connection:
             body = answer["body"].encode()
             self.h2.send_data(stream, body[:len(body) // 2])
             self.flush()
-            # Closing with unread bytes would reset the connection, and lose what was sent.
-            self.sock.shutdown(socket.SHUT_WR)
-            while self.sock.recv(65536):
-                pass
+            drain(self.sock)
             self.gone = True
         elif answer.get("close"):
             self.gone = True
@@ -169,9 +166,29 @@ def serve_http1(number, sock, script):
     sock.close()
 
 
+def handshake(raw, context):
+    sock = context.wrap_socket(raw, server_side=True, do_handshake_on_connect=False)
+    try:
+        sock.do_handshake()
+    except OSError:
+        try:
+            drain(sock)
+        finally:
+            sock.close()
+        raise
+    return sock
+
+
+def drain(sock):
+    """Closing with unread bytes would reset the connection, and lose what was sent."""
+    sock.shutdown(socket.SHUT_WR)
+    while sock.recv(65536):
+        pass
+
+
 def serve(number, raw, context, script):
     try:
-        sock = context.wrap_socket(raw, server_side=True)
+        sock = handshake(raw, context)
         if context.verify_mode != ssl.CERT_NONE:
             subject = (sock.getpeercert() or {}).get("subject", ())
             names = [value for part in subject for name, value in part if name == "commonName"]
