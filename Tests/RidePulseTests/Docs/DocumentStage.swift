@@ -39,8 +39,8 @@ struct DocumentStage {
     let status: Int32
   }
 
-  /// A server of Postgres for each page at once would starve the others.
-  private static let turnstile = Turnstile(capacity: 2)
+  /// Many a page has a server of Postgres of its own.
+  private static let turnstile = Turnstile(capacity: 2, most: 4)
 
   /// Creates a stage of this kind, passes it, and removes everything.
   static func run(_ kind: Kind, _ body: (DocumentStage) async throws -> Void) async throws {

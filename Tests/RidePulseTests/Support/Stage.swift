@@ -17,8 +17,8 @@ struct Stage {
   static let customerToken = String(repeating: "c1", count: 32)
   static let driverToken = String(repeating: "d1", count: 32)
 
-  /// Each stage has a simulator, sessions and servers: more at once would starve each other.
-  private static let turnstile = Turnstile(capacity: 3)
+  /// Each stage has a simulator, sessions and servers.
+  private static let turnstile = Turnstile(capacity: 3, most: 7)
 
   /// Creates a migrated database and a simulator, runs the body, and removes everything.
   ///
@@ -71,12 +71,13 @@ struct Stage {
 
   /// Runs several statements in one transaction.
   func sql(_ text: String) async throws {
-    try await session.script(text)
+    try await session.script(text, timeout: patience)
   }
 
   /// Returns the rows of a query, each value as text.
   func rows(_ text: String) async throws -> [[String?]] {
-    let result = try await session.run([Call(Statement(name: "", sql: text))])[0]
+    let call = Call(Statement(name: "", sql: text))
+    let result = try await session.run([call], timeout: patience)[0]
     return (0..<result.rowCount).map { row in
       (0..<result.columnCount).map { result.string(row, $0) }
     }
@@ -114,13 +115,19 @@ struct Stage {
     within limit: Duration = patience, sourceLocation: Testing.SourceLocation = #_sourceLocation
   ) async throws {
     try await until(
-      """
-      select (select count(*) from ridepulse.events)
-        + (select count(*) from ridepulse.ledger l left join ridepulse.agenda a using (ride_id)
-          where l.status = 'pending'
-            and (a.due_at is null or a.due_at < now() + interval '1 hour'))
-        + (select count(*) from ridepulse.token_outcomes)
-      """, is: "0", within: limit, sourceLocation: sourceLocation)
+      Self.unsettled(horizon: "1 hour"), is: "0", within: limit, sourceLocation: sourceLocation)
+  }
+
+  /// A query of the number of events, pushes and outcomes that are not settled, without what waits
+  /// for longer than the horizon.
+  static func unsettled(horizon: String) -> String {
+    """
+    select (select count(*) from ridepulse.events)
+      + (select count(*) from ridepulse.ledger l left join ridepulse.agenda a using (ride_id)
+        where l.status = 'pending'
+          and (a.due_at is null or a.due_at < now() + interval '\(horizon)'))
+      + (select count(*) from ridepulse.token_outcomes)
+    """
   }
 
   /// Adds a ride with a customer and a driver, each with a phone.
