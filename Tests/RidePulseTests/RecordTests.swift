@@ -48,13 +48,19 @@ import Timeline
 
   /// Waits until all is settled, and until a retry would have come at any random delay: a rehearsal
   /// takes the mean, and a change before that would supersede the push that waits.
+  ///
+  /// A card whose refused push has nothing more to show waits for minutes, until its next refresh.
   private func settleAll(_ stage: Stage) async throws {
-    try await stage.settled()
+    try await stage.until(Stage.unsettled(horizon: "30 s"), is: "0")
     try await stage.until(
       """
       select count(*) from ridepulse.ledger
       where attempts > 1 and finished_at > now() - interval '2 s'
       """, is: "0")
+    let refused = "select count(*) from ridepulse.ledger where status = 'pending' and attempts > 0"
+    if try await stage.value(refused) != "0" {
+      try await Task.sleep(for: .seconds(2))  // poll: a retry that sends nothing leaves no trace
+    }
   }
 
   private func record(_ stage: Stage, _ options: [String]) throws -> Tool {
