@@ -8,7 +8,7 @@ import Testing
 /// problems with valid locations.
 @Suite struct `Fuzzing of rule files` {
   @Test func `No bytes do harm`() {
-    Fuzz.run("rule files", cases: 1800) { chance throws(Fuzz.Fault) in
+    Fuzz.run("rule files", cases: 1000) { chance throws(Fuzz.Fault) in
       let (files, strings) = RuleBytes.directory(by: &chance)
       switch RuleDirectory.parse(files: files, strings: strings) {
       case .success(let loaded): try use(loaded.ruleSet, &chance)

@@ -12,7 +12,7 @@ import TestSupport
   @Test func `Every locale, extension, zone, number and time has a text`() throws {
     let locales = try Self.locales()
     let filters = try Self.filters.map { try TextTemplate("{{event.data.n | \($0)}}") }
-    Fuzz.run("formats", cases: 6000) { chance throws(Fuzz.Fault) in
+    Fuzz.run("formats", cases: 3000) { chance throws(Fuzz.Fault) in
       let locale = Self.locale(of: locales, &chance)
       let seconds =
         chance.percent(70)

@@ -7,7 +7,7 @@ import TestSupport
 
 /// A fleet of Android phones under random changes of the ride, answers, kills and lost messages.
 @Suite("Random schedules of cards on Android") struct AndroidScheduleTests {
-  @Test(arguments: TestSeed.values(40))
+  @Test(arguments: TestSeed.values(24))
   func `each phone ends with the state of the last decision`(seed: UInt64) {
     var world = World(seed: seed)
     for _ in 0..<300 { world.step() }

@@ -6,7 +6,7 @@ import TestSupport
 
 /// Cards under random changes of the ride, its tokens, its nodes and their clock.
 @Suite("Random schedules of cards") struct CardScheduleTests {
-  @Test(arguments: TestSeed.values(30))
+  @Test(arguments: TestSeed.values(20))
   func `R24, R41: timestamps rise, nothing follows an end, one start, the last state comes`(
     seed: UInt64
   ) {

@@ -121,7 +121,7 @@ import Testing
 @Suite("Slots") struct SlotCountTests {
   /// Handles the ride at random times with random changes: every slot has one outcome, none fires
   /// twice, and none fires early.
-  @Test(arguments: 0..<200)
+  @Test(arguments: 0..<120)
   func `each slot has one fate`(seed: Int) {
     var numbers = SeededGenerator(seed: UInt64(seed))
     let kinds: [Timing.Slots] = [
