@@ -116,7 +116,7 @@ final class Simulator: Service {
         : .token(String(push.deviceToken ?? "")),
       providerToken: push.providerToken, payload: push.payload, environment: options.environment,
       status: status, reason: reason, detail: result.refusal?.detail, dropped: result.dropped,
-      fault: fault?.action.name, apnsID: verdict.apnsID, uniqueID: verdict.uniqueID)
+      fault: fault?.action.word.rawValue, apnsID: verdict.apnsID, uniqueID: verdict.uniqueID)
     (isCall ? recorders.of(call?.kind) : recorders.pushes).append(record.write)
     return (reaction, result.provenToken)
   }

@@ -96,7 +96,7 @@ final class Simulator: Service {
       ?? TokenEndpoint.answer(request, accounts, &tokens, at: time.seconds)
     let record: [String: JSON] = [
       "received_at": .number(time.fractionalSeconds), "status": .integer(answer.status),
-      "fault": fault.map { .string($0.action.name) } ?? .null,
+      "fault": fault.map { .string($0.action.word.rawValue) } ?? .null,
     ]
     tokenCalls.append(.object(record))
     return reaction(answer, fault, stream, at: time)
@@ -139,7 +139,7 @@ final class Simulator: Service {
     }
     let reaction = reaction(answer, fault, stream, at: time)
     record.status = reaction.isAnswered ? answer.status : 0
-    record.fault = fault?.action.name
+    record.fault = fault?.action.word.rawValue
     statistics.count(status: record.status, reason: record.word)
     requests.append(record.write)
     return reaction

@@ -51,21 +51,33 @@ package enum FaultAction: Equatable, Sendable {
     }
   }
 
-  /// The name used in the record.
-  package var name: String {
+  /// The key that names it in a fault, and its name in the record.
+  package var word: FaultWord {
     switch self {
-    case .proceed: "delay"
-    case .answer: "answer"
-    case .stall: "stall"
-    case .reset: "reset"
-    case .close: "close"
-    case .goAway: "goaway"
-    case .twoStepGoAway: "goaway_two_step"
-    case .halfBody: "half_body"
-    case .maximumStreams: "max_streams"
-    case .blackHole: "no_ping"
+    case .proceed: .delay
+    case .answer: .answer
+    case .stall: .stall
+    case .reset: .reset
+    case .close: .close
+    case .goAway: .goAway
+    case .twoStepGoAway: .twoStepGoAway
+    case .halfBody: .halfBody
+    case .maximumStreams: .maximumStreams
+    case .blackHole: .blackHole
     }
   }
+}
+
+/// The words of what faults do.
+package enum FaultWord: String, CaseIterable, Sendable {
+  /// The fault has `delay_ms` alone; no key names it.
+  case delay
+  case answer, stall, reset, close
+  case goAway = "goaway"
+  case twoStepGoAway = "goaway_two_step"
+  case halfBody = "half_body"
+  case maximumStreams = "max_streams"
+  case blackHole = "no_ping"
 }
 
 package struct FaultAnswer: Equatable, Sendable {

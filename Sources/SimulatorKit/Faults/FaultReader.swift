@@ -67,10 +67,7 @@ package struct FaultReader: Sendable {
 
   private func token(_ text: String) -> String { foldsTokens ? text.lowercased() : text }
 
-  private static let actions: Set = [
-    "answer", "stall", "reset", "close", "goaway", "goaway_two_step", "half_body",
-    "max_streams", "no_ping",
-  ]
+  private static let actions = Set(FaultWord.allCases.filter { $0 != .delay }.map(\.rawValue))
 
   private func action(
     _ json: JSON, at path: String
@@ -82,7 +79,9 @@ package struct FaultReader: Sendable {
       throw FormatError(
         path: path, found: named.joined(separator: " and "), expected: "one action")
     }
-    if let name = named.first { return (delay ?? 0, try action(name, reader)) }
+    if let word = named.first.flatMap(FaultWord.init) {
+      return (delay ?? 0, try action(word, reader))
+    }
     guard let delay else {
       throw FormatError(path: path, found: json.description, expected: "an action")
     }
@@ -90,28 +89,31 @@ package struct FaultReader: Sendable {
   }
 
   private func action(
-    _ name: String, _ reader: FormatReader
+    _ word: FaultWord, _ reader: FormatReader
   ) throws(FormatError) -> FaultAction {
-    switch name {
-    case "answer": return .answer(try answer(reader.members[name] ?? .null, at: reader.path))
-    case "reset":
+    let name = word.rawValue
+    func flag(_ action: FaultAction) throws(FormatError) -> FaultAction {
+      _ = try reader.flag(name)
+      return action
+    }
+    switch word {
+    case .delay: return .proceed
+    case .answer: return .answer(try answer(reader.members[name] ?? .null, at: reader.path))
+    case .reset:
       guard let code = ErrorCode(name: try reader.requiredString(name)) else {
         throw reader.error(name, "one of " + ErrorCode.allCases.map(\.name).joined(separator: ", "))
       }
       return .reset(code)
-    case "goaway": return try Self.goAway(reader.members[name] ?? .null, at: reader.path)
-    case "max_streams":
+    case .goAway: return try Self.goAway(reader.members[name] ?? .null, at: reader.path)
+    case .maximumStreams:
       return .maximumStreams(try reader.integer(name, in: 0...100_000) ?? 0)
-    default:
-      _ = try reader.flag(name)
-      return Self.flags[name] ?? .blackHole
+    case .stall: return try flag(.stall)
+    case .close: return try flag(.close)
+    case .twoStepGoAway: return try flag(.twoStepGoAway)
+    case .halfBody: return try flag(.halfBody)
+    case .blackHole: return try flag(.blackHole)
     }
   }
-
-  private static let flags: [String: FaultAction] = [
-    "stall": .stall, "close": .close, "no_ping": .blackHole, "goaway_two_step": .twoStepGoAway,
-    "half_body": .halfBody,
-  ]
 
   private func answer(_ json: JSON, at path: String) throws(FormatError) -> FaultAnswer {
     let keys: Set = ["status", "reason", "timestamp", "retry_after", "body"]
