@@ -25,19 +25,11 @@ extension APICall {
   }
 
   /// Returns the parameters after the path as arguments of the SQL function.
-  ///
-  /// A misspelled one is refused: without it, the call would do more than was meant.
   func queried(
     _ values: [String: String], apps: [App]
   ) throws(APIError) -> [String: JSONValue] {
     if query.isEmpty { return [:] }
-    let known = query.map(\.name)
-    if let stray = values.keys.filter({ !known.contains($0) }).min() {
-      let prefixed = known.first { !stray.isEmpty && $0.hasPrefix(stray) }
-      let advice = hint(for: stray, among: known, or: prefixed)
-      throw APIError(
-        .unknownField, "there is no parameter \(APIBody.clipped(stray)); \(advice)", field: stray)
-    }
+    try refuseStray(values.keys, known: query.map(\.name)) { "there is no parameter \($0)" }
     var arguments: [String: JSONValue] = [:]
     for field in query {
       guard let value = values[field.name] else { continue }

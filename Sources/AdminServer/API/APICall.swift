@@ -162,14 +162,7 @@ package struct APICall: Hashable, Sendable {
   func arguments(
     _ members: [String: JSONValue], apps: [App]
   ) throws(APIError) -> [String: JSONValue] {
-    let known = fields.map(\.name)
-    if let stray = members.keys.filter({ !known.contains($0) }).min() {
-      let prefixed = known.first { !stray.isEmpty && $0.hasPrefix(stray) }
-      let advice =
-        known.isEmpty ? "send no body" : hint(for: stray, among: known, or: prefixed)
-      throw APIError(
-        .unknownField, "there is no field \(APIBody.clipped(stray)); \(advice)", field: stray)
-    }
+    try refuseStray(members.keys, known: fields.map(\.name)) { "there is no field \($0)" }
     var arguments: [String: JSONValue] = [:]
     for field in fields {
       let value = members[field.name] ?? .null

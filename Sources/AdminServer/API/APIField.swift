@@ -208,6 +208,22 @@ extension JSONValue {
   }
 }
 
+/// Refuses names that are not known: without a misspelled one, a call would do more than was meant.
+///
+/// - Parameters:
+///   - path: What the error names; nil for the first unknown name itself.
+///   - problem: Makes the beginning of the message of that name, which may be cut.
+func refuseStray(
+  _ names: some Sequence<String>, known: [String], at path: String? = nil,
+  _ problem: (String) -> String
+) throws(APIError) {
+  guard let stray = names.filter({ !known.contains($0) }).min() else { return }
+  let prefixed = known.first { !stray.isEmpty && $0.hasPrefix(stray) }
+  let advice = known.isEmpty ? "send no body" : hint(for: stray, among: known, or: prefixed)
+  throw APIError(
+    .unknownField, "\(problem(APIBody.clipped(stray))); \(advice)", field: path ?? stray)
+}
+
 /// Returns `did you mean X? known: …` for an unknown word.
 func hint(for word: String, among known: [String], or other: String? = nil) -> String {
   let near = (nearestWord(to: String(word.prefix(100)), among: known) ?? other).map {

@@ -32,14 +32,8 @@ extension APIField {
   private func participant(
     _ members: [String: JSONValue], _ path: String, _ apps: [App]
   ) throws(APIError) -> [String: JSONValue] {
-    let known = Self.personFields.map(\.name)
-    if let stray = members.keys.filter({ !known.contains($0) }).min() {
-      let prefixed = known.first { !stray.isEmpty && $0.hasPrefix(stray) }
-      throw APIError(
-        .unknownField,
-        "\(path) has no field \(APIBody.clipped(stray)); "
-          + hint(for: stray, among: known, or: prefixed),
-        field: path)
+    try refuseStray(members.keys, known: Self.personFields.map(\.name), at: path) {
+      "\(path) has no field \($0)"
     }
     var checked: [String: JSONValue] = [:]
     for field in Self.personFields {
