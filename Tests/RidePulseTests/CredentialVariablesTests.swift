@@ -206,8 +206,8 @@ import TestSupport
     let (hyphen, plain) = (App(rawValue: "food-courier"), App(rawValue: "food_courier"))
     let values = APNsVariables.bundleIDs(["APNS_FOOD_COURIER_BUNDLE_ID": "com.example.food"])
     #expect(values == [plain: "com.example.food"])
-    #expect(APNsVariables.spelled(values, as: [hyphen]) == [hyphen: "com.example.food"])
-    #expect(APNsVariables.spelled(values, as: [hyphen, plain]).count == 2)
-    #expect(APNsVariables.spelled(values, as: [.driver]) == values)
+    #expect(ServiceVariables.spelled(values, as: [hyphen]) == [hyphen: "com.example.food"])
+    #expect(ServiceVariables.spelled(values, as: [hyphen, plain]).count == 2)
+    #expect(ServiceVariables.spelled(values, as: [.driver]) == values)
   }
 }

@@ -75,8 +75,11 @@ import TestSupport
   }
 
   @Test(arguments: [
-    (["FCM_URL": "http://127.0.0.1"], "FCM_URL: it does not begin with https://"),
-    (["FCM_URL": "https://127.0.0.1/v1"], "FCM_URL: it has a path"),
+    (
+      ["FCM_URL": "http://127.0.0.1"],
+      "FCM_URL: \"http://127.0.0.1\" is not an endpoint: it does not begin with https://"
+    ),
+    (["FCM_URL": "https://127.0.0.1/v1"], "is not an endpoint: it has a path"),
     (["FCM_CA_FILE": "/nope"], "FCM_CA_FILE: can't read /nope"),
   ]) func `A variable that can't be used is named`(environment: [String: String], text: String) {
     #expect(failure { _ = try FCMVariables(environment) }.contains(text))

@@ -152,7 +152,7 @@ private struct ChannelArguments: Sendable {
     try Self.check(word, channelText, arguments)
     let name = arguments.value("--app") ?? ""
     app = App(rawValue: name)
-    let bundleIDs = APNsVariables.spelled(
+    let bundleIDs = ServiceVariables.spelled(
       APNsVariables.bundleIDs(context.environment), as: [app])
     guard let bundleID = bundleIDs[app] else {
       throw arguments.error(

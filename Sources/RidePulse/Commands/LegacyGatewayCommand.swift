@@ -119,7 +119,7 @@ struct GatewayOptions {
   /// - Throws: `UsageError` or `CommandFailure` for an invalid value.
   init(_ arguments: Arguments, _ environment: [String: String]) throws {
     let app = App(rawValue: arguments.value("--app") ?? "")
-    let bundleIDs = APNsVariables.spelled(APNsVariables.bundleIDs(environment), as: [app])
+    let bundleIDs = ServiceVariables.spelled(APNsVariables.bundleIDs(environment), as: [app])
     guard let bundleID = bundleIDs[app] else {
       throw CommandFailure("no bundle ID for \(app): set \(APNsVariables.bundleIDName(app))")
     }

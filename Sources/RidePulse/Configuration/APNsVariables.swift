@@ -2,7 +2,6 @@ import Foundation
 import PostgresStore
 import PushClient
 import RideCore
-import SystemSupport
 
 /// The settings of the environment for pushes: keys, topics and endpoints of APNs, service accounts of
 /// FCM, and receivers of posts.
@@ -40,8 +39,8 @@ struct APNsVariables {
   /// Returns the same settings by the apps' own names.
   func spelled(as apps: [App]) -> APNsVariables {
     var variables = self
-    variables.bundleIDs = Self.spelled(bundleIDs, as: apps)
-    variables.widgetBundleIDs = Self.spelled(widgetBundleIDs, as: apps)
+    variables.bundleIDs = ServiceVariables.spelled(bundleIDs, as: apps)
+    variables.widgetBundleIDs = ServiceVariables.spelled(widgetBundleIDs, as: apps)
     variables.fcm = fcm.spelled(as: apps)
     return variables
   }
@@ -76,8 +75,8 @@ struct APNsVariables {
   /// Returns the engine's configuration for these rules.
   func configuration(of rules: RuleSet) -> EngineConfiguration {
     var engine = EngineConfiguration(
-      rules: rules, bundleIDs: Self.spelled(bundleIDs, as: rules.apps),
-      widgetBundleIDs: Self.spelled(widgetBundleIDs, as: rules.apps),
+      rules: rules, bundleIDs: ServiceVariables.spelled(bundleIDs, as: rules.apps),
+      widgetBundleIDs: ServiceVariables.spelled(widgetBundleIDs, as: rules.apps),
       defaultEnvironment: defaultEnvironment)
     engine.receivers = PostReceivers(posts.variables)
     engine.androidApps = Set(fcm.spelled(as: rules.apps).apps)
@@ -94,8 +93,8 @@ struct APNsVariables {
     of rules: RuleSet, _ environment: [String: String]
   ) throws -> EngineConfiguration {
     var engine = EngineConfiguration(
-      rules: rules, bundleIDs: spelled(bundleIDs(environment), as: rules.apps),
-      widgetBundleIDs: spelled(widgetBundleIDs(environment), as: rules.apps),
+      rules: rules, bundleIDs: ServiceVariables.spelled(bundleIDs(environment), as: rules.apps),
+      widgetBundleIDs: ServiceVariables.spelled(widgetBundleIDs(environment), as: rules.apps),
       defaultEnvironment: try defaultEnvironment(environment))
     engine.receivers = PostReceivers(PostVariables.variables(environment))
     engine.androidApps = FCMVariables.apps(environment, of: rules.apps)
@@ -112,37 +111,14 @@ struct APNsVariables {
 
   /// Returns `APNS_<APP>_BUNDLE_ID` of every app; the variables of widgets are not apps.
   static func bundleIDs(_ environment: [String: String]) -> [App: String] {
-    values(environment, "_BUNDLE_ID") { $0 != "WIDGET" && !$0.hasSuffix("_WIDGET") }
+    ServiceVariables.ofApps(environment, "APNS_", "_BUNDLE_ID") {
+      $0 != "WIDGET" && !$0.hasSuffix("_WIDGET")
+    }.mapValues(\.value)
   }
 
   /// Returns `APNS_<APP>_WIDGET_BUNDLE_ID` of every app that has one.
   static func widgetBundleIDs(_ environment: [String: String]) -> [App: String] {
-    values(environment, "_WIDGET_BUNDLE_ID") { _ in true }
-  }
-
-  /// Returns values by the apps' own names: a variable writes the `-` of `food-courier` as `_`.
-  static func spelled<Value>(_ values: [App: Value], as apps: [App]) -> [App: Value] {
-    var values = values
-    for app in apps where values[app] == nil {
-      let plain = App(rawValue: app.rawValue.replacing("-", with: "_"))
-      guard let value = values[plain] else { continue }
-      values[app] = value
-      if !apps.contains(plain) { values[plain] = nil }
-    }
-    return values
-  }
-
-  /// Returns the values of the variables `APNS_<APP>…` that end in `suffix`, by app.
-  private static func values(
-    _ environment: [String: String], _ suffix: String, where isApp: (Substring) -> Bool
-  ) -> [App: String] {
-    var values: [App: String] = [:]
-    for (name, value) in environment where !value.isEmpty {
-      guard name.hasPrefix("APNS_"), name.hasSuffix(suffix) else { continue }
-      let app = name.dropFirst("APNS_".count).dropLast(suffix.count)
-      if !app.isEmpty, isApp(app) { values[App(rawValue: app.lowercased())] = value }
-    }
-    return values
+    ServiceVariables.ofApps(environment, "APNS_", "_WIDGET_BUNDLE_ID").mapValues(\.value)
   }
 
   /// Reads `APNS_SANDBOX`: the environment of phones that name none.
@@ -160,16 +136,9 @@ struct APNsVariables {
   /// - Throws: `CommandFailure` that names the invalid variable.
   static func configuration(_ environment: [String: String]) throws -> APNsConfiguration {
     var configuration = APNsConfiguration()
-    if let path = environment.nonEmpty("APNS_CA_FILE") {
-      do throws(RegularFile.Failure) {
-        _ = try RegularFile.read(path, limit: RegularFile.pemLimit)
-      } catch {
-        throw CommandFailure("APNS_CA_FILE: can't read \(path): \(error)")
-      }
-      configuration.caFile = path
-    }
+    configuration.caFile = try ServiceVariables.caFile(environment, "APNS_CA_FILE")
     func set(_ name: String, _ use: (APNsEndpoint) -> Void) throws {
-      if let endpoint = try endpoint(environment, name) { use(endpoint) }
+      if let endpoint = try ServiceVariables.endpoint(environment, name) { use(endpoint) }
     }
     try set("APNS_PRODUCTION_URL") { configuration.production = $0 }
     try set("APNS_SANDBOX_URL") { configuration.sandbox = $0 }
@@ -178,23 +147,5 @@ struct APNsVariables {
     try set("APNS_PRODUCTION_BROADCAST_URL") { configuration.productionBroadcast = $0 }
     try set("APNS_SANDBOX_BROADCAST_URL") { configuration.sandboxBroadcast = $0 }
     return configuration
-  }
-
-  private static func endpoint(
-    _ environment: [String: String], _ name: String
-  ) throws -> APNsEndpoint? {
-    guard let url = environment.nonEmpty(name) else { return nil }
-    do {
-      return try APNsEndpoint(url)
-    } catch {
-      throw CommandFailure("\(name): \(error)")
-    }
-  }
-}
-
-extension [String: String] {
-  /// Returns the value of a variable; nil if it is not set, or empty.
-  func nonEmpty(_ name: String) -> String? {
-    self[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 }

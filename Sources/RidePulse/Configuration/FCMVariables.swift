@@ -1,6 +1,5 @@
 import PushClient
 import RideCore
-import SystemSupport
 
 /// The FCM settings of the environment: service accounts, endpoint and CA; no account's file is
 /// read.
@@ -33,41 +32,25 @@ struct FCMVariables: Hashable, Sendable {
       Source(variable: Self.generalName, path: $0)
     }
     own = Self.own(environment)
-    if let url = environment.nonEmpty("FCM_URL") {
-      do throws(APNsEndpointError) { endpoint = try APNsEndpoint(url) } catch {
-        throw CommandFailure(
-          "FCM_URL: \(error.problem); expected https://host or https://host:port")
-      }
-    }
-    if let path = environment.nonEmpty("FCM_CA_FILE") {
-      do throws(RegularFile.Failure) {
-        _ = try RegularFile.read(path, limit: RegularFile.pemLimit)
-      } catch {
-        throw CommandFailure("FCM_CA_FILE: can't read \(path): \(error)")
-      }
-      caFile = path
-    }
+    endpoint = try ServiceVariables.endpoint(environment, "FCM_URL")
+    caFile = try ServiceVariables.caFile(environment, "FCM_CA_FILE")
   }
 
   private static func own(_ environment: [String: String]) -> [App: Source] {
-    let ending = "_SERVICE_ACCOUNT_PATH"
-    var sources: [App: Source] = [:]
-    for name in environment.keys where name.hasPrefix("FCM_") && name.hasSuffix(ending) {
-      guard let path = environment.nonEmpty(name) else { continue }
-      let app = name.dropFirst("FCM_".count).dropLast(ending.count)
-      if app.isEmpty { continue }
-      sources[App(rawValue: app.lowercased())] = Source(variable: name, path: path)
-    }
-    return sources
+    ServiceVariables.ofApps(environment, "FCM_", "_SERVICE_ACCOUNT_PATH")
+      .mapValues { Source(variable: $0.variable, path: $0.value) }
   }
 
   /// Whether no service account is named: then nothing is sent to FCM, and no file is read.
   var isEmpty: Bool { general == nil && own.isEmpty }
 
+  /// The variables that name files, whether or not a rule needs them.
+  var sources: [Source] { (general.map { [$0] } ?? []) + Array(own.values) }
+
   /// Returns the same settings by the apps' own names, with the general file for all of them.
   func spelled(as apps: [App]) -> FCMVariables {
     var variables = self
-    variables.own = APNsVariables.spelled(own, as: apps)
+    variables.own = ServiceVariables.spelled(own, as: apps)
     variables.ofRules = apps
     return variables
   }
@@ -80,7 +63,7 @@ struct FCMVariables: Hashable, Sendable {
   /// Returns the apps of rules that have a service account, whatever else the environment has.
   static func apps(_ environment: [String: String], of apps: [App]) -> Set<App> {
     if environment.nonEmpty(generalName) != nil { return Set(apps) }
-    return Set(APNsVariables.spelled(own(environment), as: apps).keys)
+    return Set(ServiceVariables.spelled(own(environment), as: apps).keys)
   }
 
   /// Returns the file of an app; nil if it has none.
