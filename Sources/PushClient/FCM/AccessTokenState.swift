@@ -105,14 +105,20 @@ package struct AccessTokenProblem: Error, Hashable, Sendable, CustomStringConver
   package let word: String
   /// The status of the token endpoint's answer; nil without one.
   package let status: Int?
+  /// What no connection failed at; nil if the endpoint was reached.
+  package let connectivity: ConnectivityFailure.Kind?
   /// The problem in one line, with Google's description.
   package let text: String
   /// True if the file, the key or the project has to be corrected.
   package let isOfConfiguration: Bool
 
-  init(word: String, status: Int? = nil, text: String, isOfConfiguration: Bool) {
+  init(
+    word: String, status: Int? = nil, connectivity: ConnectivityFailure.Kind? = nil, text: String,
+    isOfConfiguration: Bool
+  ) {
     self.word = word
     self.status = status
+    self.connectivity = connectivity
     self.text = text
     self.isOfConfiguration = isOfConfiguration
   }

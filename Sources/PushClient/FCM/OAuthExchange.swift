@@ -41,7 +41,7 @@ struct OAuthExchange: Sendable {
         serverTime: answer.headers["date"].flatMap { RetryAfter.date(Array($0.utf8)) })
     } catch {
       let problem = AccessTokenProblem(
-        word: "no_connection", text: error.text, isOfConfiguration: false)
+        word: "no_connection", connectivity: error.kind, text: error.text, isOfConfiguration: false)
       return Outcome(answer: .problem(problem), serverTime: nil)
     }
   }

@@ -26,9 +26,15 @@ enum Doctor: Command {
 
   private static func diagnosis(_ environment: [String: String]) async -> Diagnosis {
     let rules = RuleState(environment)
-    let database = await DatabaseProbe(environment: environment, apps: rules.apps).probes()
+    let settings = FCMSettings(environment)
+    let database = await DatabaseProbe(
+      environment: environment, apps: rules.apps, projects: settings.projects(of: rules.apps)
+    ).probes()
     let phones = database.phones.value ?? []
-    let fcm = await FCMState(environment, apps: rules.apps, lead: database.lead.value)
+    // Broken rule files do not say which apps the file for all apps is for; phones do.
+    let registered = Set((database.androidPhones.value ?? []).map(\.app))
+    let fcm = await FCMState(
+      settings, apps: rules.ruleSet == nil ? registered : rules.apps, lead: database.lead.value)
     let isAndroidOnly =
       fcm.isConfigured
       && !environment.contains { $0.key.hasPrefix("APNS_") && !$0.value.isEmpty }

@@ -24,22 +24,49 @@ extension FCMVariables.Source {
   }
 }
 
+/// The files of service accounts, each read once.
+struct ServiceAccountFiles: Sendable {
+  private var files: [FCMVariables.Source: Result<ServiceAccount, CommandFailure>] = [:]
+
+  init(_ sources: some Sequence<FCMVariables.Source>) {
+    for source in sources where files[source] == nil {
+      do throws(CommandFailure) { files[source] = .success(try source.load()) } catch {
+        files[source] = .failure(error)
+      }
+    }
+  }
+
+  /// Returns the account of a file, or what is wrong with it; nil if it was not read.
+  subscript(source: FCMVariables.Source) -> Result<ServiceAccount, CommandFailure>? {
+    files[source]
+  }
+
+  /// Returns the account of an app; nil if it has none that can be used.
+  func account(of app: App, _ variables: FCMVariables) -> ServiceAccount? {
+    guard let source = variables.source(of: app), case .success(let account)? = files[source] else {
+      return nil
+    }
+    return account
+  }
+
+  /// The problems of all files, in the order of their variables.
+  var problems: [String] {
+    files.sorted { $0.key.variable < $1.key.variable }.compactMap { file in
+      if case .failure(let problem) = file.value { problem.description } else { nil }
+    }
+  }
+}
+
 extension FCMVariables {
   /// Reads every file once; returns the lanes of all apps that have one.
   ///
   /// - Throws: `CommandFailure` that names all problems.
   func load() throws(CommandFailure) -> [Credentials.Lane: Credentials.Choice] {
-    var accounts: [Source: ServiceAccount] = [:]
-    var failures: [String] = []
-    for source in Set(apps.compactMap(source)).sorted(by: { $0.variable < $1.variable }) {
-      do throws(CommandFailure) { accounts[source] = try source.load() } catch {
-        failures.append(error.description)
-      }
-    }
-    if !failures.isEmpty { throw CommandFailure(failures.joined(separator: "; ")) }
+    let files = ServiceAccountFiles(apps.compactMap(source))
+    if !files.problems.isEmpty { throw CommandFailure(files.problems.joined(separator: "; ")) }
     var lanes: [Credentials.Lane: Credentials.Choice] = [:]
     for app in apps {
-      guard let source = source(of: app), let account = accounts[source] else { continue }
+      guard let account = files.account(of: app, self) else { continue }
       lanes[.init(app, .android)] = .init(serviceAccount: account)
     }
     return lanes

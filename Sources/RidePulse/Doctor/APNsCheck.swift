@@ -77,18 +77,9 @@ enum APNsCheck {
     guard let problem = state.problem else {
       return .ok(name, "\(state.endpoint): TLS is trusted, HTTP/2 is negotiated")
     }
-    let remedy =
-      switch problem.kind {
-      case .unreachable:
-        "allow this host and port in the firewall; test with curl -v --http2 \(ShellText.word(state.endpoint))"
-      case .untrusted where probes.hasCAFile:
-        "check that APNS_CA_FILE contains the CA of this endpoint, and that this machine's date is right"
-      case .untrusted:
-        "apt-get install ca-certificates; for a simulator or proxy export APNS_CA_FILE=ca.pem"
-      case .noHTTP2:
-        "let TLS connections pass unchanged; a proxy that terminates TLS must support h2"
-      case .badAuthorities: "export APNS_CA_FILE with the path of a PEM file, or unset it"
-      }
+    let remedy = ConnectivityRemedy.text(
+      problem.kind, endpoint: state.endpoint, caVariable: "APNS_CA_FILE",
+      hasCAFile: probes.hasCAFile)
     return .failure(name, problem.text, remedy)
   }
 

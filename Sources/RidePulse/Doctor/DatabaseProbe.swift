@@ -9,6 +9,8 @@ struct DatabaseProbe {
   let environment: [String: String]
   /// The apps of the rules.
   let apps: Set<App>
+  /// The Firebase project of each app whose service account can be read.
+  let projects: [App: String]
 
   /// The limit for one query to a server that has answered before.
   private static let patience: Duration = .seconds(5)
@@ -68,15 +70,6 @@ struct DatabaseProbe {
     let pin = APNsVariables.pin(
       APNsVariables.bundleIDs(environment), standard, projects: projects)
     return await ask { try await pin.problems(session) }
-  }
-
-  /// The Firebase project of each app whose service account can be read.
-  private var projects: [App: String] {
-    guard let fcm = try? FCMVariables(environment).spelled(as: Array(apps)) else { return [:] }
-    let found = fcm.apps.compactMap { app in
-      (try? fcm.source(of: app)?.load()).map { (app, $0.project) }
-    }
-    return Dictionary(found) { first, _ in first }
   }
 
   private func ask<Value: Sendable>(

@@ -5,7 +5,7 @@ enum FCMRemedy {
   /// - Parameters:
   ///   - word: The code of FCM or of the token endpoint.
   ///   - text: What Google wrote.
-  static func text(_ word: String, _ text: String, variable: String, hasCAFile: Bool) -> String {
+  static func text(_ word: String, _ text: String, variable: String) -> String {
     let newFile =
       "create a key in Firebase's console, Project settings, Service accounts, and put its file where "
       + "\(variable) leads to"
@@ -25,12 +25,6 @@ enum FCMRemedy {
     case "invalid_grant", "invalid_client", "unauthorized_client", "no_access_token", "signing":
       return newFile
     case "RESOURCE_EXHAUSTED", "UNAVAILABLE", "INTERNAL": return "run ridepulse doctor later"
-    case "no_connection" where text.contains("certificate"):
-      return hasCAFile
-        ? "check that FCM_CA_FILE contains the CA of this endpoint, and that this machine's date is right"
-        : "apt-get install ca-certificates; for a simulator or proxy export FCM_CA_FILE=ca.pem"
-    case "no_connection":
-      return "allow oauth2.googleapis.com and fcm.googleapis.com, port 443, in the firewall"
     case _ where word.hasPrefix("HTTP 5"): return "run ridepulse doctor later"
     default: return "see Google's documentation for \(word), or \(newFile)"
     }

@@ -67,6 +67,7 @@ import Testing
       return
     }
     #expect(problem.word == "no_connection")
+    #expect(problem.connectivity == .untrusted)
   }
 
   private static let disabled = """

@@ -77,16 +77,87 @@ import TestSupport
     }
   }
 
-  @Test func `What is registered is counted`() {
+  @Test func `Broken rule files hide neither the service account nor the phones it is for`()
+    async throws
+  {
+    try await FCMStage.run { fcm in
+      let environment = try fcm.environment(rules: "rules: [")
+      let before = try Checkup(environment)
+      before.expect("FCM", "ok", "may send; no Android phone is registered")
+      try await register(fcm.stage)
+      let after = try Checkup(environment)
+      after.expect("rule files", "failure", "")
+      after.expect("FCM customer", "ok", "may send; 1 Android phone")
+    }
+  }
+
+  /// Returns the state with one account, for two apps unless others are given.
+  private func state(
+    _ finding: FCMProbeResult.Finding = .maySend, apps: [App] = [.customer, .driver]
+  ) -> FCMState {
     var state = FCMState()
     state.accounts = [
       FCMState.Account(
-        apps: [.customer, .driver], variable: "FCM_SERVICE_ACCOUNT_PATH", path: "/a.json",
-        name: .known("project rides, key 3f9a21"),
-        answer: .known(FCMProbeResult(finding: .maySend, tokenTime: .milliseconds(84))))
+        apps: apps, variable: "FCM_SERVICE_ACCOUNT_PATH", path: "/a.json",
+        tokenURI: "https://oauth2.googleapis.com/token", name: .known("project rides, key 3f9a21"),
+        answer: .known(FCMProbeResult(finding: finding, tokenTime: .milliseconds(84))))
     ]
+    return state
+  }
+
+  @Test func `Phones that can't be counted are not taken for none`() {
+    let failed = FCMCheck.results(state(apps: [.driver]), phones: .failed("no answer within 5 s"))
+    #expect(
+      failed == [
+        .ok(
+          "FCM driver",
+          "project rides, key 3f9a21: access token in 84 ms, may send; its Android phones were not "
+            + "counted"),
+        .warning(
+          "Android phones", "they can't be counted: no answer within 5 s",
+          "run ridepulse doctor again"),
+      ])
+    #expect(FCMCheck.results(FCMState(), phones: .failed("timeout")).map(\.standing) == [.warning])
+    let unasked = FCMCheck.results(state(apps: [.driver]), phones: .unasked)
+    #expect(unasked.map { $0.what.hasSuffix("its Android phones were not counted") } == [true])
+    #expect(FCMCheck.results(FCMState(), phones: .unasked).isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      (.unreachable, "curl -v --http2 "), (.untrusted, "export FCM_CA_FILE=ca.pem"),
+      (.noHTTP2, "must support h2"), (.badAuthorities, "path of a PEM file"),
+    ] as [(ConnectivityFailure.Kind, String)])
+  func `What keeps FCM from being reached has its own remedy`(
+    kind: ConnectivityFailure.Kind, words: String
+  ) {
+    let problem = AccessTokenProblem(
+      word: "no_connection", connectivity: kind, text: "no", isOfConfiguration: false)
+    for (finding, host) in [
+      (.unreachable(ConnectivityFailure(kind, "no")), "fcm.googleapis.com"),
+      (.noToken(problem), "oauth2.googleapis.com"),
+    ] as [(FCMProbeResult.Finding, String)] {
+      let remedies = FCMCheck.results(state(finding), phones: .known([])).flatMap(\.remedy)
+      #expect(remedies.count == 2 && remedies.allSatisfy { $0.contains(words) }, "\(remedies)")
+      if kind == .unreachable { #expect(remedies.allSatisfy { $0.contains(host) }) }
+    }
+  }
+
+  @Test func `A file for all apps is not named as missing where rules are`() {
+    var state = state(apps: [.driver])
+    state.isForAllApps = true
     let results = FCMCheck.results(
-      state,
+      state, phones: .known([AndroidPhoneCount(app: .customer, live: 2)]))
+    #expect(
+      results.last
+        == .warning(
+          "FCM customer", "2 Android phones, and no rule is for customer: nothing is sent to them",
+          "write a rule for customer"))
+  }
+
+  @Test func `What is registered is counted`() {
+    let results = FCMCheck.results(
+      state(),
       phones: .known([
         AndroidPhoneCount(app: .customer, live: 2310, quarantined: 1, quiet: 12, lost: 3)
       ]))
