@@ -1,7 +1,7 @@
 /// The outcomes that the pushes of a set of rules can have, counted from 0.
 ///
-/// A counter that appears with its first event hides that event from `increase()`. Suppressed pushes
-/// are listed only with the reasons that an alert watches: there are too many others.
+/// A counter that appears with its first event hides that event from `increase()`. `ReasonScope`
+/// places each reason.
 package struct ExpectedOutcomes: Sendable {
   package struct Kind: Hashable, Sendable {
     package var app: App
@@ -34,6 +34,11 @@ package struct ExpectedOutcomes: Sendable {
   private struct Other: Hashable {
     var app: App
     var kind: LedgerEntry.Kind
+
+    func line(_ reason: String) -> PushTally.Line {
+      PushTally.Line(
+        app: app, pushType: kind.rawValue, status: .suppressed, reason: reason)
+    }
   }
 
   private static func others(of rule: Rule) -> [LedgerEntry.Kind] {
@@ -43,33 +48,12 @@ package struct ExpectedOutcomes: Sendable {
 
   private init(kinds: [Kind], others: [Other], cardApps: [App]) {
     self.kinds = kinds
-    let outcomes = Self.outcomes
-    let unknown: [LedgerReason.Engine] = [.unknownEvent, .unknownState]
+    let others = Set(others).sorted {
+      ($0.app.rawValue, $0.kind.rawValue) < ($1.app.rawValue, $1.kind.rawValue)
+    }
     lines =
-      kinds.flatMap { kind in
-        outcomes.map { status, reason in
-          PushTally.Line(
-            app: kind.app, pushType: kind.pushType.rawValue, status: status, reason: reason)
-        }
-      }
-      + Set(others).sorted {
-        ($0.app.rawValue, $0.kind.rawValue) < ($1.app.rawValue, $1.kind.rawValue)
-      }
-      .flatMap { other in
-        let reasons: [LedgerReason.Engine] =
-          other.kind == .escalation ? [.emitLimit, .noReceipts] : [.emitLimit]
-        return reasons.map {
-          PushTally.Line(
-            app: other.app, pushType: other.kind.rawValue, status: .suppressed,
-            reason: $0.rawValue)
-        }
-      }
-      + unknown.map {
-        // They concern no app.
-        PushTally.Line(
-          app: App(rawValue: ""), pushType: PushType.alert.rawValue, status: .suppressed,
-          reason: $0.rawValue)
-      }
+      kinds.map { $0.line(.accepted, "") }
+      + Self.codes.flatMap { Self.lines(of: $0, kinds, others) }
     cards = cardApps.flatMap { app in
       CardEvent.allCases.flatMap { event in
         [PushPriority.immediate, .powerAware].map {
@@ -79,29 +63,39 @@ package struct ExpectedOutcomes: Sendable {
     }
   }
 
-  private static let outcomes: [(LedgerEntry.Status, String)] = {
-    let unanswered: [LedgerReason.Engine] = [.noAnswer, .connectionLost, .streamReset]
-    let unsent: [LedgerReason.Engine] = [
-      .noConnection, .goAway, .refusedStream, .noFreeStream, .appPaused, .queuedBehind,
-      .handedBack, .serviceStopped,
-    ]
-    let (rejected, again) = (
-      reasons { $0 == .rejected }, reasons { $0 != .rejected } + words(unanswered + unsent)
-    )
-    let all: [(LedgerEntry.Status, [String])] = [
-      (.accepted, [""]), (.pending, again), (.expired, again + words([.outOfTime])),
-      (.uncertain, again + words([.outOfTime, .serviceEnded, .superseded])),
-      (.superseded, words([.superseded])),
-      (.rejected, rejected + words([.noCredential, .noBundleID, .invalidRequest, .unlisted])),
-      (.suppressed, words([.noBundleID, .noCredential])),
-    ]
-    return all.flatMap { status, words in words.map { (status, $0) } }
-  }()
-
-  /// The reasons of APNs with this consequence for a push.
-  private static func reasons(_ matches: (RefusalRule.Push) -> Bool) -> [String] {
-    APNsReason.table.filter { $0.value.rule.map { matches($0.push) } ?? false }.keys.sorted()
+  private static func lines(
+    of code: LedgerReason.Code, _ kinds: [Kind], _ others: [Other]
+  ) -> [PushTally.Line] {
+    switch code.scope {
+    case .pushes(let statuses):
+      return kinds.flatMap { kind in statuses.map { kind.line($0, code.word) } }
+    case .androidPushes(let statuses):
+      return kinds.filter(\.isForAndroid).flatMap { kind in
+        statuses.map { kind.line($0, code.word) }
+      }
+    case .events: return others.map { $0.line(code.word) }
+    case .escalations:
+      return others.filter { $0.kind == .escalation }.map { $0.line(code.word) }
+    // They concern no app.
+    case .service:
+      return [Kind(app: App(rawValue: ""), pushType: .alert).line(.suppressed, code.word)]
+    case .none: return []
+    }
   }
 
-  private static func words(_ codes: [LedgerReason.Engine]) -> [String] { codes.map(\.rawValue) }
+  /// All codes that the ledger can hold, except the statuses of unknown answers.
+  static let codes: [LedgerReason.Code] =
+    LedgerReason.Engine.allCases.map { .engine($0) }
+    + [APNsReason.table, FCMReason.table].flatMap { table in
+      table.filter { $0.value.rule != nil }.keys.sorted().map { .service($0) }
+    }
+}
+
+extension ExpectedOutcomes.Kind {
+  /// Whether Android phones get such pushes: the others need a token of Apple's.
+  fileprivate var isForAndroid: Bool { [.alert, .background, .liveactivity].contains(pushType) }
+
+  fileprivate func line(_ status: LedgerEntry.Status, _ reason: String) -> PushTally.Line {
+    PushTally.Line(app: app, pushType: pushType.rawValue, status: status, reason: reason)
+  }
 }
