@@ -61,6 +61,7 @@ import TestSupport
         #"ridepulse_lane_paused{app="customer",environment="production",cause="refused"} 0"#,
         "ridepulse_claim_failing_seconds 0", "ridepulse_node_aside 0",
         #"ridepulse_slots_total{outcome="lost"} 0"#, "ridepulse_rides_live 1",
+        #"ridepulse_card_runs{state="shown"} 0"#,
       ] {
         #expect(lines.contains { $0 == line }, "no \(line) in\n\(page)")
       }

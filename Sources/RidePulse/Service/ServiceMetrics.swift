@@ -199,8 +199,17 @@ enum ServiceMetrics {
         Double(count),
         [.init("bundle_id", scope.bundleID), .init("environment", scope.environment.rawValue)])
     }
+    var cards = MetricFamily(
+      .gauge, "ridepulse_card_runs",
+      "Cards of Android phones by state, of at most \(RideStates.rideLimit) rides.")
+    let counts = gauges.androidCards
+    for (state, count) in [
+      ("starting", counts.starting), ("shown", counts.shown), ("over", counts.over),
+    ] {
+      cards.add(Double(count), [.init("state", state)])
+    }
     return [
-      channels,
+      channels, cards,
       MetricFamily(
         .gauge, "ridepulse_rides_live", "Rides on the agenda.", Double(gauges.liveRides)),
       MetricFamily(
