@@ -46,9 +46,10 @@ alter table ridepulse.rides
   add constraint rides_id_at_most_512_bytes check (octet_length(id) <= 512) not valid;
 
 create table ridepulse.participants (
-  ride_id  text not null,
-  app      text not null,
-  owner_id text not null,
+  ride_id    text not null,
+  app        text not null,
+  owner_id   text not null,
+  attributes jsonb not null default '{}',
   primary key (ride_id, app, owner_id)
 );
 
@@ -60,6 +61,8 @@ comment on table ridepulse.participants is
 comment on column ridepulse.participants.ride_id is 'The ride, which must exist.';
 comment on column ridepulse.participants.app is 'The app whose phones receive the pushes.';
 comment on column ridepulse.participants.owner_id is 'The owner of these phones, 1 to 512 bytes.';
+comment on column ridepulse.participants.attributes is
+  'What concerns this person alone, a JSON object of at most 8 KiB; rules and texts read it as me.';
 
 create table ridepulse.events (
   id          bigint generated always as identity primary key,

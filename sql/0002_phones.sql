@@ -31,6 +31,10 @@ create table ridepulse.devices (
   quiet_until      timestamptz,
   quarantined_at   timestamptz,
   reported_disabled_at timestamptz,
+  platform         text not null default 'ios' check (platform in ('ios', 'android')),
+  time_zone        text,
+  alerts           boolean,
+  app_version      text,
   unique (app, token)
 );
 
@@ -51,11 +55,14 @@ comment on column ridepulse.devices.id is
 comment on column ridepulse.devices.app is 'The app on the phone.';
 comment on column ridepulse.devices.owner_id is
   'The person, as rides name customers, drivers and other owners.';
-comment on column ridepulse.devices.token is 'The device token, in lower-case hexadecimal.';
+comment on column ridepulse.devices.token is
+  'Of ios, the device token in lower-case hexadecimal; of android, the FCM registration token or '
+  'Firebase installation ID, byte for byte.';
 comment on column ridepulse.devices.environment is
-  'The APNs environment; null if the app has not named one and no push has found it.';
+  'The APNs environment; null if the app has not named one and no push has found it, and for android.';
 comment on column ridepulse.devices.installation_id is
-  'The app''s ID of this installation. Only the newest token of an installation stays enabled.';
+  'The app''s ID of this installation; for android, the Firebase installation ID if the app named '
+  'none. Only the newest token of an installation stays enabled.';
 comment on column ridepulse.devices.locale is 'The locale of texts, such as de-CH.';
 comment on column ridepulse.devices.registered_at is
   'Time of the last registration, which overrides what APNs reported earlier. -infinity for a '
@@ -75,6 +82,14 @@ comment on column ridepulse.devices.quarantined_at is
   'When the quarantine began; null if the phone is not in quarantine.';
 comment on column ridepulse.devices.reported_disabled_at is
   'The disabled_at that the legacy feedback port has reported; null if it has reported none.';
+comment on column ridepulse.devices.platform is 'The phone''s system: ios or android.';
+comment on column ridepulse.devices.time_zone is
+  'The IANA name of the zone of the phone''s clock, as the app sent it; null if it sent none. A name that '
+  'the tz database of the service lacks counts as none.';
+comment on column ridepulse.devices.alerts is
+  'Whether the person allows alerts of the app; null if the app has not stated it.';
+comment on column ridepulse.devices.app_version is
+  'The version of the app; null if the app has not stated it.';
 
 create table ridepulse.live_activities (
   id            bigint generated always as identity primary key,
@@ -83,13 +98,15 @@ create table ridepulse.live_activities (
   owner_id      text not null check (owner_id <> ''),
   activity_id   text not null check (activity_id <> ''),
   token         text not null check (token <> ''),
-  environment   text check (environment in ('production', 'sandbox')),
+  environment   text,
   frequent      boolean not null default false,
   registered_at timestamptz not null default clock_timestamp(),
   ended_at      timestamptz,
   ended_reason  text,
   installation_id text,
-  unique (app, activity_id)
+  unique (app, activity_id),
+  constraint live_activities_environment_check check (
+    environment in ('production', 'sandbox') or environment = 'android' and ended_at is not null)
 );
 
 -- Not partial: ended cards are read, too, because no new card may replace one that a person
@@ -106,11 +123,13 @@ comment on column ridepulse.live_activities.id is 'The key of the card in a memo
 comment on column ridepulse.live_activities.ride_id is 'The ride that the card shows.';
 comment on column ridepulse.live_activities.app is 'The app that shows the card.';
 comment on column ridepulse.live_activities.owner_id is 'The owner of the phone.';
-comment on column ridepulse.live_activities.activity_id is 'ActivityKit''s ID of the activity.';
+comment on column ridepulse.live_activities.activity_id is
+  'ActivityKit''s ID of the activity; of a dismissed card of an Android phone, devices.id and the ride''s ID.';
 comment on column ridepulse.live_activities.token is
-  'The activity''s newest update token, in lower-case hexadecimal.';
+  'The activity''s newest update token, in lower-case hexadecimal; of an Android phone''s card, devices.id.';
 comment on column ridepulse.live_activities.environment is
-  'The APNs environment; null if the app has not named one.';
+  'The APNs environment; null if the app has not named one; android for a dismissed card of an '
+  'Android phone, which has no row before.';
 comment on column ridepulse.live_activities.frequent is
   'Whether the person allows frequent updates.';
 comment on column ridepulse.live_activities.registered_at is

@@ -53,6 +53,8 @@ comment on column ridepulse.token_outcomes.quiet_until is
 comment on column ridepulse.token_outcomes.created_at is
   'When the settlement recorded the outcome.';
 
+-- Of FCM's UNREGISTERED for a registration that is younger than an hour, only the refusal counts: it
+-- is seen for tokens that are valid. TokenOutcomeStatements has the same rule.
 create view ridepulse.current_devices as
   select d.id, d.app, d.owner_id, d.token, d.installation_id, d.locale, d.registered_at,
     case when o.count = 0 then d.environment
@@ -76,14 +78,19 @@ create view ridepulse.current_devices as
         where r.kind = 'phone' and r.token_id = d.id and r.unprobed = e.probe)
       order by e.id limit 1)) end as probe,
     d.is_probed or o.is_probed as is_probed,
-    greatest(d.quiet_until, o.quiet_until) as quiet_until
+    greatest(d.quiet_until, o.quiet_until) as quiet_until,
+    d.platform, d.time_zone, d.alerts, d.app_version
   from ridepulse.devices d
   cross join lateral (
-    select count(*) as count, coalesce(bool_or(f.gone_since >= d.registered_at), false) as is_gone,
+    select count(*) as count,
+      coalesce(bool_or(f.gone_since >= d.registered_at and (
+        d.platform = 'ios' or d.registered_at < f.gone_since - interval '1 hour')), false) as is_gone,
       coalesce(bool_or((f.is_good or f.environment is not null)
         and f.created_at >= d.registered_at), false) as is_reset,
       -- Only refusals after the last good outcome are consecutive.
-      count(*) filter (where f.is_refused and f.created_at >= d.registered_at and not exists (
+      count(*) filter (where (f.is_refused or d.platform = 'android'
+          and d.registered_at between f.gone_since - interval '1 hour' and f.gone_since)
+        and f.created_at >= d.registered_at and not exists (
         select from ridepulse.token_outcomes g
         where g.kind = 'phone' and g.token_id = d.id and g.id >= f.id
           and (g.is_good or g.environment is not null)))::integer as refusals,
@@ -106,8 +113,8 @@ create view ridepulse.quarantine as
     || array(select o.token_id from ridepulse.token_outcomes o where o.kind = 'phone'));
 
 comment on view ridepulse.quarantine is
-  'Phones in quarantine: APNs has refused their tokens three times in a row. token_suffix is the '
-  'last six digits.';
+  'Phones in quarantine: APNs or FCM has refused their tokens three times in a row. token_suffix is '
+  'the last six characters.';
 
 -- Recorded refusals that are not applied yet count too, and must not bring the quarantine back.
 create function ridepulse.unquarantine(app text default null) returns bigint

@@ -27,6 +27,7 @@ create table ridepulse.ledger (
   settled_xid  xid8 not null default pg_current_xact_id(),
   decided_by   integer,
   apns_unique_id text,
+  owner_id     text,
   primary key (ride_id, apns_id, occurred_at)
 ) partition by range (occurred_at);
 
@@ -81,6 +82,9 @@ comment on column ridepulse.ledger.decided_by is
 comment on column ridepulse.ledger.apns_unique_id is
   'apns-unique-id of the last answer, which APNs sends in its sandbox and for broadcasts; null '
   'without one.';
+comment on column ridepulse.ledger.owner_id is
+  'The person whom it was for; null if it was for none, for a raw push, and once the person is '
+  'erased.';
 
 -- For rows without a partition: slots of long ago, events from a wrong clock, and all rows if the
 -- engine's role may not rotate the ledger.
@@ -90,15 +94,23 @@ comment on table ridepulse.ledger_default is 'Ledger rows whose day has no parti
 
 -- A table of its own, because a receipt may come before its push is settled, and because an app's
 -- transaction must not hold a ledger row that a settlement writes.
+-- One that an escalation awaited names its owner, one a day; all others are just an apns-id and a time.
 create table ridepulse.receipts (
-  apns_id uuid primary key,
-  seen_at timestamptz not null default clock_timestamp()
+  apns_id  uuid primary key,
+  seen_at  timestamptz not null default clock_timestamp(),
+  app      text,
+  owner_id text
 ) with (fillfactor = 95, autovacuum_vacuum_scale_factor = 0.05);
+
+create index receipts_of_owners on ridepulse.receipts (app, owner_id) where owner_id is not null;
 
 comment on table ridepulse.receipts is
   'Pushes that apps have reported as seen. Kept as long as ledger rows.';
 comment on column ridepulse.receipts.apns_id is 'apns-id of the push.';
 comment on column ridepulse.receipts.seen_at is 'When the first report came.';
+comment on column ridepulse.receipts.app is 'The app of owner_id.';
+comment on column ridepulse.receipts.owner_id is
+  'The owner of whom this is the first receipt of a day that an escalation awaited; null for all others.';
 
 create function ridepulse.seen(apns_id uuid) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -117,9 +129,12 @@ comment on function ridepulse.seen(uuid) is
   'one that is unknown, or not known yet, is no error. Errors: 22023 if it is null.';
 
 create view ridepulse.deliveries as
-  select case when l.push_type in ('emit', 'escalation') then l.push_type else 'push' end as kind,
-    l.ride_id, l.event, l.rule, l.app,
-    case when l.push_type not in ('emit', 'escalation') then l.push_type end as push_type,
+  select case when l.push_type in ('emit', 'escalation', 'post') then l.push_type else 'push' end
+      as kind,
+    l.owner_id,
+    (select d.platform from ridepulse.devices d where d.id = l.device_id) as platform,
+    l.reason_code, l.ride_id, l.event, l.rule, l.app,
+    case when l.push_type not in ('emit', 'escalation', 'post') then l.push_type end as push_type,
     l.status, l.reason, l.attempts,
     case when (l.attempts > 0 or l.status = 'pending')
       and l.push_type not in ('emit', 'escalation') then l.apns_id end as apns_id,
@@ -129,10 +144,12 @@ create view ridepulse.deliveries as
   from ridepulse.ledger l;
 
 comment on view ridepulse.deliveries is
-  'Outcomes of pushes, and of events that rules emit, for people and backends. kind is push, emit or '
-  'escalation; push_type and apns_id are null unless it is push. apns_id is null if nothing was sent; '
-  'seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push '
-  'Notifications Console, null unless APNs sent one.';
+  'Outcomes of pushes, of posts to receivers, and of events that rules emit, for people and backends. '
+  'kind is push, post, emit or escalation; push_type is null unless it is push. owner_id is null if '
+  'it was for no person, and for a raw push. platform is ios or android; null without a phone, and '
+  'once its row is deleted. apns_id is null if nothing was sent; of a post it is the '
+  'webhook-id. seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s '
+  'Push Notifications Console, null unless APNs sent one.';
 
 create table ridepulse.revisions (
   id         integer primary key,

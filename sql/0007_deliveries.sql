@@ -111,9 +111,10 @@ comment on function ridepulse.deliveries_cursor(timestamptz) is
 -- commit can place one before the cursor.
 create function ridepulse.deliveries_after(cursor text default null, max integer default 1000)
 returns table (
-  next text, kind text, ride_id text, event text, rule text, app text, push_type text, status text,
-  reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamptz,
-  finished_at timestamptz, token_suffix text, seen_at timestamptz, apns_unique_id text
+  next text, kind text, owner_id text, platform text, reason_code text, ride_id text, event text,
+  rule text, app text, push_type text, status text, reason text, attempts integer, apns_id uuid,
+  collapse_id text, created_at timestamptz, finished_at timestamptz, token_suffix text,
+  seen_at timestamptz, apns_unique_id text
 )
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
@@ -155,9 +156,10 @@ begin
   end if;
   return query
     select place || '.' || l.settled_xid || '.' || l.apns_id,
-      case when l.push_type in ('emit', 'escalation') then l.push_type else 'push' end,
-      l.ride_id, l.event, l.rule, l.app,
-      case when l.push_type not in ('emit', 'escalation') then l.push_type end,
+      case when l.push_type in ('emit', 'escalation', 'post') then l.push_type else 'push' end,
+      l.owner_id,
+      (select d.platform from ridepulse.devices d where d.id = l.device_id), l.reason_code, l.ride_id, l.event, l.rule, l.app,
+      case when l.push_type not in ('emit', 'escalation', 'post') then l.push_type end,
       l.status, l.reason, l.attempts,
       case when l.attempts > 0 then l.apns_id end, l.collapse_id, l.created_at, l.finished_at,
       l.token_suffix,

@@ -61,6 +61,53 @@ comment on function ridepulse.check_token(text, text) is
   'Checks the argument token: 2 to 512 hexadecimal digits, an even number of them. function_name '
   'is for the message. Errors: 22023.';
 
+create function ridepulse.canonical_token(platform text, token text) returns text
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+  select case $1 when 'android' then $2 else lower($2) end
+$$;
+
+comment on function ridepulse.canonical_token(text, text) is
+  'Returns a token as it is stored: in lower case for ios, unchanged for android, whose tokens are '
+  'case-sensitive.';
+
+create function ridepulse.firebase_installation(token text) returns text
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+  select case when $1 ~ '^[cdef][A-Za-z0-9_-]{21}$' then $1
+    when strpos($1, ':') = 23 then left($1, 22) end
+$$;
+
+comment on function ridepulse.firebase_installation(text) is
+  'Returns the Firebase installation ID that an FCM token is or begins with; null if there is none.';
+
+-- The messages do not quote the value: it may be a real token.
+create function ridepulse.check_phone_token(function_name text, platform text, token text)
+returns void
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  if platform = 'ios' and (token like '%:%' or token ~ '^[cdef][A-Za-z0-9_-]{21}$')
+     and token !~ '^[0-9A-Fa-f]+$' then
+    raise exception 'token of ridepulse.% is no token', function_name
+      using errcode = 'invalid_parameter_value',
+            hint = 'An FCM token needs platform => ''android''.';
+  elsif platform = 'ios' then
+    perform ridepulse.check_token(function_name, token);
+  elsif token is null or octet_length(token) > 512 or token !~ '^[!-~]+$' then
+    raise exception 'token of ridepulse.% is no token', function_name
+      using errcode = 'invalid_parameter_value',
+            hint = 'Send it as the phone has it: 1 to 512 characters of ASCII without spaces.';
+  elsif platform = 'android' and token ~ '^[0-9A-Fa-f]{64,}$' then
+    raise exception
+      'token of ridepulse.% looks like one of APNs; send platform ios or leave it out', function_name
+      using errcode = 'invalid_parameter_value',
+            hint = 'Android sends a registration token or an installation ID of Firebase.';
+  end if;
+end
+$$;
+
+comment on function ridepulse.check_phone_token(text, text, text) is
+  'Checks the argument token of a phone. platform: ios, android, or null if it is not known. '
+  'function_name is for the message. Errors: 22023.';
+
 create function ridepulse.check_environment(function_name text, environment text) returns void
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 begin

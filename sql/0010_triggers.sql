@@ -59,6 +59,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   event text;
   former jsonb;
+  emitted_at timestamptz;
 begin
   -- Must precede any use of the row, whose types would belong to the owner of the other table.
   if tg_relid <> 'ridepulse.rides'::regclass then
@@ -83,7 +84,11 @@ begin
     former := ridepulse.former_row(old, new);
   end if;
   insert into ridepulse.events (ride_id, event, data, customer_id, driver_id, former)
-  values (new.id, event, '{}', new.customer_id, new.driver_id, former);
+  values (new.id, event, '{}', new.customer_id, new.driver_id, former)
+  returning created_at into emitted_at;
+  if event = new.state and (tg_op = 'INSERT' or new.state is distinct from old.state) then
+    perform ridepulse.enter_state(new.id, event, emitted_at, tg_op = 'INSERT');
+  end if;
   return null;
 end
 $$;
@@ -136,25 +141,36 @@ begin
       using errcode = 'invalid_parameter_value',
             hint = 'Insert the ride first, in the same transaction if you like.';
   elsif (select count(*) from (
-      select from ridepulse.participants p where p.ride_id = new.ride_id limit 1000) known) >= 1000
+      select from ridepulse.participants p where p.ride_id = new.ride_id
+        and (p.app, p.owner_id) is distinct from (new.app, new.owner_id) limit 1000) known) >= 1000
   then
     raise exception 'the ride has 1000 participants, the most that are allowed'
       using errcode = 'invalid_parameter_value',
             hint = 'Name those whom an event concerns in its data, or emit an event for each.';
+  end if;
+  if jsonb_typeof(new.attributes) is distinct from 'object' then
+    raise exception 'ridepulse.participants needs a JSON object as attributes, got %',
+      coalesce(jsonb_typeof(new.attributes), 'NULL') using errcode = 'invalid_parameter_value';
+  elsif octet_length(new.attributes::text) > 8192 then
+    raise exception 'attributes of ridepulse.participants has % bytes',
+      octet_length(new.attributes::text) using errcode = 'invalid_parameter_value',
+      hint = 'At most 8192 bytes are allowed; a push has 4096.';
   end if;
   return new;
 end
 $$;
 
 comment on function ridepulse.participant_checked() is
-  'Trigger function: refuses a participant of an unknown ride or app, and the 1001st of a ride. '
-  'Errors: 22023; 42501 on any table other than ridepulse.participants.';
+  'Trigger function: refuses a participant of an unknown ride or app, the 1001st of a ride, and '
+  'attributes that are no JSON object of at most 8 KiB. Errors: 22023; 42501 on any table other than '
+  'ridepulse.participants.';
 
 create trigger checked before insert or update on ridepulse.participants for each row
 execute function ridepulse.participant_checked();
 
 -- Who takes part later receives what fires from then on, so an insert emits nothing. A card of one
--- who takes part no longer must end.
+-- who takes part no longer must end; that of an Android phone, which has no row, does with the ride's
+-- next decision.
 create function ridepulse.participant_removed() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -167,16 +183,24 @@ begin
   where exists (
     select from ridepulse.live_activities a
     where a.app = old.app and a.owner_id = old.owner_id and a.ride_id = old.ride_id
-      and a.ended_at is null);
+      and a.ended_at is null)
+    or ridepulse.has_android(old.app, old.owner_id)
+      and exists (select from ridepulse.agenda a where a.ride_id = old.ride_id);
   return null;
 end
 $$;
 
 comment on function ridepulse.participant_removed() is
-  'Trigger function: makes the ride of a removed participant who has a live card due. Errors: 42501 '
-  'on any table other than ridepulse.participants.';
+  'Trigger function: makes the ride of a removed or changed participant who has a live card due. '
+  'Errors: 42501 on any table other than ridepulse.participants.';
 
-create trigger removed after delete or update on ridepulse.participants for each row
+-- A changed attribute of a person with a live card makes the ride due, as a removal does: the card
+-- may show it. An update that changes nothing does not.
+create trigger left_ride after delete on ridepulse.participants for each row
+execute function ridepulse.participant_removed();
+
+create trigger changed after update on ridepulse.participants for each row
+when (old.* is distinct from new.*)
 execute function ridepulse.participant_removed();
 
 -- NOTIFY takes a lock for which all committing transactions compete. It is therefore sent only

@@ -2,10 +2,15 @@
 -- docs/sql.md; reasons: docs/decisions/0036-people.md and 0065-contact-by-phone.md.
 
 -- A phone that changes hands without a sign-out, or keeps its token under another owner, must show
--- the former owner's cards no longer.
+-- the former owner's cards no longer. Those of an Android phone are not withdrawn: they are its
+-- row's, which has another owner from now on.
+--
+-- The name of a zone is not checked: a newer system may know one that this server does not, and its
+-- phone must still be registered.
 create function ridepulse.register_device(
   app text, owner_id text, token text, environment text default null,
-  installation_id text default null, locale text default null
+  installation_id text default null, locale text default null, platform text default 'ios',
+  time_zone text default null, alerts boolean default null, app_version text default null
 ) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -14,22 +19,55 @@ declare
 begin
   perform ridepulse.check_app('register_device', app),
     ridepulse.check_text('register_device', 'owner_id', owner_id),
-    ridepulse.check_token('register_device', token),
     ridepulse.check_environment('register_device', environment),
     ridepulse.check_text('register_device', 'installation_id', installation_id, false),
-    ridepulse.check_text('register_device', 'locale', locale, false);
-  installation_id := nullif(installation_id, '');
-  locale := nullif(locale, '');
+    ridepulse.check_text('register_device', 'locale', locale, false),
+    ridepulse.check_text('register_device', 'time_zone', time_zone, false),
+    ridepulse.check_text('register_device', 'app_version', app_version, false);
+  if platform not in ('ios', 'android') then
+    raise exception 'platform of ridepulse.register_device is %, which is unknown',
+      quote_literal(platform)
+      using errcode = 'invalid_parameter_value', hint = 'Send ios or android.';
+  end if;
   select * into old from ridepulse.devices d
-  where d.app = register_device.app and d.token = lower(register_device.token) for update;
-  insert into ridepulse.devices as d (app, owner_id, token, environment, installation_id, locale)
-  values (register_device.app, register_device.owner_id, lower(register_device.token),
-          register_device.environment, register_device.installation_id, register_device.locale)
+  where d.app = register_device.app
+    and d.token in (register_device.token, lower(register_device.token))
+    and d.token = ridepulse.canonical_token(
+      coalesce(register_device.platform, d.platform), register_device.token)
+  order by d.platform limit 1 for update;
+  platform := coalesce(platform, old.platform, 'ios');
+  perform ridepulse.check_phone_token('register_device', platform, token);
+  token := ridepulse.canonical_token(platform, token);
+  installation_id := nullif(installation_id, '');
+  if platform = 'android' then
+    if environment is not null then
+      raise exception 'environment of ridepulse.register_device is %, and platform android',
+        quote_literal(environment)
+        using errcode = 'invalid_parameter_value', hint = 'FCM has no environments: send null.';
+    end if;
+    -- A phone that moves from a registration token to its installation ID replaces itself.
+    installation_id := coalesce(
+      installation_id, old.installation_id, ridepulse.firebase_installation(token));
+  end if;
+  locale := nullif(locale, '');
+  time_zone := nullif(time_zone, '');
+  app_version := nullif(app_version, '');
+  insert into ridepulse.devices as d (app, owner_id, token, environment, installation_id, locale,
+                                      platform, time_zone, alerts, app_version)
+  values (register_device.app, register_device.owner_id, register_device.token,
+          register_device.environment, register_device.installation_id, register_device.locale,
+          register_device.platform, register_device.time_zone, register_device.alerts,
+          register_device.app_version)
   on conflict on constraint devices_app_token_key do update set
     owner_id = excluded.owner_id,
-    environment = coalesce(excluded.environment, d.environment),
+    environment = case when excluded.platform = 'ios'
+                    then coalesce(excluded.environment, d.environment) end,
     installation_id = coalesce(excluded.installation_id, d.installation_id),
     locale = coalesce(excluded.locale, d.locale),
+    platform = excluded.platform,
+    time_zone = coalesce(excluded.time_zone, d.time_zone),
+    alerts = coalesce(excluded.alerts, d.alerts),
+    app_version = coalesce(excluded.app_version, d.app_version),
     registered_at = excluded.registered_at,
     disabled_at = null,
     disabled_reason = null,
@@ -41,33 +79,44 @@ begin
     quiet_until = case when excluded.environment is null or excluded.environment = d.environment
                     then d.quiet_until end;
   if old.owner_id = register_device.owner_id and (register_device.installation_id is null
-     or old.installation_id = register_device.installation_id) and old.disabled_at is null then
+     or old.installation_id = register_device.installation_id) and old.disabled_at is null
+     and (platform = 'ios' or old.quarantined_at is null) then
     return;
   end if;
-  for former in
-    select old.owner_id where old.owner_id <> register_device.owner_id
-    union
-    select owner from ridepulse.owners_of_installation(
-      register_device.app, coalesce(register_device.installation_id, old.installation_id)) owner
-    where owner <> register_device.owner_id
-  loop
-    perform ridepulse.withdraw(register_device.app, former,
-      coalesce(register_device.installation_id, old.installation_id));
-  end loop;
+  if platform = 'android' then
+    -- Each phone of a person shows the cards that run.
+    perform ridepulse.make_rides_due(
+      register_device.app, register_device.owner_id, 'card_registered');
+  else
+    for former in
+      select old.owner_id where old.owner_id <> register_device.owner_id
+      union
+      select owner from ridepulse.owners_of_installation(
+        register_device.app, coalesce(register_device.installation_id, old.installation_id)) owner
+      where owner <> register_device.owner_id
+    loop
+      perform ridepulse.withdraw(register_device.app, former,
+        coalesce(register_device.installation_id, old.installation_id));
+    end loop;
+  end if;
   -- An installation has one enabled token: the newest.
   update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'replaced'
   where d.app = register_device.app
     and d.installation_id = coalesce(register_device.installation_id, old.installation_id)
-    and d.token <> lower(register_device.token) and d.disabled_at is null;
+    and d.token <> register_device.token and d.disabled_at is null;
 end
 $$;
 
-comment on function ridepulse.register_device(text, text, text, text, text, text) is
+comment on function ridepulse.register_device(
+    text, text, text, text, text, text, text, text, boolean, text) is
   'Registers a phone or enables it again, disables the older tokens of its installation, and '
-  'withdraws the cards and start tokens that an earlier owner had on it. token: hexadecimal, in '
-  'upper or lower case. environment, installation_id, locale: null keeps the stored value, and so '
-  'does an empty text, except for environment. '
-  'Errors: 22023 for an argument that is not what the function takes.';
+  'withdraws the cards and start tokens that an earlier owner had on it. platform: ios or android. '
+  'token: of ios hexadecimal, in upper or lower case; of android, what the Firebase SDK returns. '
+  'environment: null for android. time_zone: the IANA name of the zone of the phone''s clock. '
+  'alerts: whether the person allows alerts. environment, installation_id, locale, platform, time_zone, '
+  'alerts, app_version: null keeps the stored value, and so does an empty text, except for environment and '
+  'platform. A new Android phone makes its owner''s live rides due, and its installation_id is that '
+  'of Firebase if none is named. Errors: 22023 for an argument that is not what the function takes.';
 
 -- The event card_registered, which no rule matches, makes the ride due, because a new card must
 -- show the current state. A card that the engine ended or that the app reported as gone stays ended; a

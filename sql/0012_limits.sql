@@ -52,6 +52,8 @@ begin
   from ridepulse.current_live_activities c
   where c.app = set_preference.app and c.owner_id = set_preference.owner_id and c.ended_at is null
   order by 1;
+  perform ridepulse.make_rides_due(set_preference.app, set_preference.owner_id, 'preference_changed')
+  where ridepulse.has_android(set_preference.app, set_preference.owner_id);
   return true;
 end
 $$;
@@ -65,13 +67,17 @@ create table ridepulse.permits (
   id          uuid primary key,
   app         text not null,
   owner_id    text not null,
-  topic       text not null,
+  name        text not null,
   is_sent     boolean not null default false,
   counts_at   timestamptz not null,
-  keep_until  timestamptz not null
+  keep_until  timestamptz not null,
+  kind        text not null check (kind in ('topic', 'rule')),
+  ride_id     text not null
 );
 
-create index permits_by_owner on ridepulse.permits (app, owner_id, topic, counts_at);
+create index permits_by_counted on ridepulse.permits (app, owner_id, kind, name, counts_at);
+-- A driver has few pushes in a ride, and many in the 90 days for which those are counted.
+create index permits_by_ride on ridepulse.permits (ride_id);
 create index permits_by_age on ridepulse.permits (keep_until);
 
 comment on table ridepulse.permits is
@@ -79,32 +85,36 @@ comment on table ridepulse.permits is
 comment on column ridepulse.permits.id is 'The same on every node and in every attempt.';
 comment on column ridepulse.permits.app is 'The app of the phones.';
 comment on column ridepulse.permits.owner_id is 'The owner of the phones.';
-comment on column ridepulse.permits.topic is 'The topic of the rule.';
+comment on column ridepulse.permits.name is 'The name of the topic, or of the rule.';
 comment on column ridepulse.permits.is_sent is 'Whether it was sent to a phone, or may have been.';
 comment on column ridepulse.permits.counts_at is
   'When it was sent; until that is known, the end of its validity.';
 comment on column ridepulse.permits.keep_until is 'When no rule counts it any more.';
+comment on column ridepulse.permits.kind is 'What is counted: topic, or rule.';
+comment on column ridepulse.permits.ride_id is
+  'The ride that it is about, for what is counted within a ride; empty if an older version wrote it.';
 
--- Locks owners and topics in the order of their numbers, so that two batches can't deadlock, and
+-- Locks what is counted in the order of the locks' numbers, so that two batches can't deadlock, and
 -- counts after that: a statement sees what was committed before it began.
-create function ridepulse.lock_permits(permits jsonb) returns void
+create function ridepulse.lock_counted(permits jsonb) returns void
 language sql security definer set search_path = pg_catalog, pg_temp
 begin atomic
   select pg_advisory_xact_lock(k.number) from (
     select distinct hashtextextended(
-      jsonb_build_array('ridepulse permits', p.app, p.owner_id, p.topic)::text, 0) as number
-    from jsonb_to_recordset(permits) as p (app text, owner_id text, topic text)
+      jsonb_build_array('ridepulse permits', p.app, p.owner_id, p.kind, p.name)::text, 0) as number
+    from jsonb_to_recordset(permits) as p (app text, owner_id text, kind text, name text)
     order by 1) k;
 end;
 
-comment on function ridepulse.lock_permits(jsonb) is
-  'Locks the owners and topics of permits until the end of the transaction.';
+comment on function ridepulse.lock_counted(jsonb) is
+  'Locks the owners and the topics or rules of permits until the end of the transaction.';
 
-create function ridepulse.grant_permits(requests jsonb)
+create function ridepulse.request_permits(requests jsonb)
 returns table (ride_id text, refused uuid)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   request record;
+  since timestamptz;
   used bigint;
 begin
   -- The next holder of a lost ride asks for the same permits: nothing is granted twice.
@@ -114,11 +124,11 @@ begin
     where not exists (
       select from ridepulse.agenda a
       where a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node);
-  perform ridepulse.lock_permits(requests -> 'permits');
+  perform ridepulse.lock_counted(requests -> 'permits');
   for request in
     select q.* from jsonb_to_recordset(requests -> 'permits') as q (
-      ride_id text, id uuid, app text, owner_id text, topic text, count bigint, per bigint,
-      valid_until bigint, "window" bigint, occurred_at bigint)
+      ride_id text, id uuid, app text, owner_id text, kind text, name text, count bigint,
+      per bigint, valid_until bigint, "window" bigint, occurred_at bigint)
     join jsonb_to_recordset(requests -> 'rides') as r (ride_id text, fence bigint, node uuid)
       on r.ride_id = q.ride_id
     join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
@@ -128,17 +138,26 @@ begin
       timestamptz 'epoch' + request.valid_until * interval '1 microsecond')
     where p.id = request.id;
     continue when found;
-    select count(*) into used from ridepulse.permits p
-    where p.app = request.app and p.owner_id = request.owner_id and p.topic = request.topic
-      and p.counts_at > clock_timestamp() - request.per * interval '1 microsecond';
+    -- Without per, what is counted is what the ride had.
+    if request.per is null then
+      select count(*) into used from ridepulse.permits p
+      where p.ride_id = request.ride_id and p.app = request.app
+        and p.owner_id = request.owner_id and p.kind = request.kind and p.name = request.name;
+    else
+      since := clock_timestamp() - request.per * interval '1 microsecond';
+      select count(*) into used from ridepulse.permits p
+      where p.app = request.app and p.owner_id = request.owner_id and p.kind = request.kind
+        and p.name = request.name and p.counts_at > since;
+    end if;
     if used >= request.count then
       ride_id := request.ride_id;
       refused := request.id;
       return next;
     else
-      insert into ridepulse.permits (id, app, owner_id, topic, counts_at, keep_until)
-      values (request.id, request.app, request.owner_id, request.topic,
-        timestamptz 'epoch' + request.valid_until * interval '1 microsecond',
+      insert into ridepulse.permits
+        (id, app, owner_id, kind, name, ride_id, counts_at, keep_until)
+      values (request.id, request.app, request.owner_id, request.kind, request.name,
+        request.ride_id, timestamptz 'epoch' + request.valid_until * interval '1 microsecond',
         timestamptz 'epoch'
           + (request.valid_until + request."window") * interval '1 microsecond');
     end if;
@@ -146,12 +165,13 @@ begin
 end
 $$;
 
-comment on function ridepulse.grant_permits(jsonb) is
+comment on function ridepulse.request_permits(jsonb) is
   'Grants permits to claimed rides before they send, the oldest firings first. requests: rides with '
-  'their claims, and permits. Returns a row for each permit that is refused, and one without a '
-  'permit for each ride that is no longer held under its claim.';
+  'their claims, and permits; per is null for what is counted within the ride. Returns a row for '
+  'each permit that is refused, and one without a permit for each ride that is no longer held under '
+  'its claim.';
 
-create function ridepulse.settle_permits(changes jsonb) returns void
+create function ridepulse.report_permits(changes jsonb) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   held text[];
@@ -169,20 +189,21 @@ begin
     join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
     where a.ride_id <> all (held))
   then
-    raise exception 'agenda rows of ridepulse.settle_permits are locked'
+    raise exception 'agenda rows of ridepulse.report_permits are locked'
       using errcode = 'lock_not_available', hint = 'Repeat the settlement.';
   end if;
-  perform ridepulse.lock_permits(changes -> 'permits');
+  perform ridepulse.lock_counted(changes -> 'permits');
   for outcome in
     select * from jsonb_to_recordset(changes -> 'permits') as o (
-      ride_id text, id uuid, app text, owner_id text, topic text, sent boolean, done boolean,
-      "window" bigint)
+      ride_id text, id uuid, app text, owner_id text, kind text, name text, sent boolean,
+      done boolean, "window" bigint)
   loop
     if outcome.sent and outcome.ride_id = any (held) then
       insert into ridepulse.permits as p
-        (id, app, owner_id, topic, is_sent, counts_at, keep_until)
-      values (outcome.id, outcome.app, outcome.owner_id, outcome.topic, true,
-        clock_timestamp(), clock_timestamp() + outcome."window" * interval '1 microsecond')
+        (id, app, owner_id, kind, name, ride_id, is_sent, counts_at, keep_until)
+      values (outcome.id, outcome.app, outcome.owner_id, outcome.kind, outcome.name,
+        outcome.ride_id, true, clock_timestamp(),
+        clock_timestamp() + outcome."window" * interval '1 microsecond')
       on conflict (id) do update set is_sent = true;
     elsif outcome.sent then
       -- Adds no row: the person may have been erased meanwhile.
@@ -197,7 +218,7 @@ begin
 end
 $$;
 
-comment on function ridepulse.settle_permits(jsonb) is
+comment on function ridepulse.report_permits(jsonb) is
   'Records the outcomes of permits; called in the transaction of a settlement, before it. changes: '
   'rides with their claims, and permits. Only of rides that are held under their claim, permits '
   'are released; what was sent counts anyway. Errors: 55P03 if another session has locked the '

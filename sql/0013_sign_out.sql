@@ -60,6 +60,7 @@ comment on function ridepulse.withdraw(text, text, text) is
   'returns whether there were any. installation_id: null means all except those of the owner''s '
   'other phones.';
 
+-- The cards and start tokens that a sign-out withdraws are an iPhone's.
 create function ridepulse.unregister_device(app text, token text) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -67,9 +68,12 @@ declare
   disabled bigint;
 begin
   perform ridepulse.check_app('unregister_device', app),
-    ridepulse.check_token('unregister_device', token);
+    ridepulse.check_phone_token('unregister_device', null, token);
   select * into phone from ridepulse.devices d
-  where d.app = unregister_device.app and d.token = lower(unregister_device.token) for update;
+  where d.app = unregister_device.app
+    and d.token in (unregister_device.token, lower(unregister_device.token))
+    and d.token = ridepulse.canonical_token(d.platform, unregister_device.token)
+  order by d.platform limit 1 for update;
   -- A repeated call must not sign out what the owner has registered since.
   if not found or phone.disabled_reason = 'signed_out' then
     return false;
@@ -79,27 +83,37 @@ begin
     or d.app = phone.app and d.installation_id = phone.installation_id
       and d.owner_id = phone.owner_id and d.disabled_at is null;
   get diagnostics disabled = row_count;
+  if phone.platform = 'android' then
+    return disabled > 0;
+  end if;
   return ridepulse.withdraw(phone.app, phone.owner_id, phone.installation_id) or disabled > 0;
 end
 $$;
 
 comment on function ridepulse.unregister_device(text, text) is
-  'Signs a phone out: it receives nothing any more until it is registered again. Its owner''s '
-  'cards and start tokens on the same installation, and those that name no installation, are '
-  'withdrawn for good. Returns whether anything was withdrawn. Errors: 22023 for an argument that '
-  'is not what the function takes.';
+  'Signs a phone out: it receives nothing any more until it is registered again. An iPhone''s '
+  'cards and start tokens on the same installation, and those of its owner that name no '
+  'installation, are withdrawn for good. token: as it was registered, of an iPhone in upper or lower '
+  'case. Returns whether anything was withdrawn. Errors: 22023 for an argument that is not what the '
+  'function takes.';
 
 -- What the app saw outweighs APNs' answer, which a later registration would override.
-create function ridepulse.end_live_activity(app text, activity_id text) returns boolean
+create function ridepulse.end_live_activity(
+  app text, activity_id text, owner_id text default null
+) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   card ridepulse.live_activities;
 begin
   perform ridepulse.check_app('end_live_activity', app),
-    ridepulse.check_text('end_live_activity', 'activity_id', activity_id);
+    ridepulse.check_text('end_live_activity', 'activity_id', activity_id),
+    ridepulse.check_text('end_live_activity', 'owner_id', owner_id, owner_id is not null);
   select * into card from ridepulse.live_activities a
   where a.app = end_live_activity.app and a.activity_id = end_live_activity.activity_id for update;
-  if not found or card.ended_reason in ('ended', 'expired', 'dismissed', 'signed_out') then
+  if not found then
+    return ridepulse.dismiss_card(app, activity_id, owner_id);
+  elsif card.owner_id <> end_live_activity.owner_id
+     or card.ended_reason in ('ended', 'expired', 'dismissed', 'signed_out') then
     return false;
   end if;
   select c.ended_at into card.ended_at from ridepulse.current_live_activities c
@@ -117,10 +131,12 @@ begin
 end
 $$;
 
-comment on function ridepulse.end_live_activity(text, text) is
+comment on function ridepulse.end_live_activity(text, text, text) is
   'Records that a card is gone from its phone, because a person dismissed it or the app ended it: '
-  'nothing is sent to it any more, no new card replaces it, and its ride becomes due. Returns '
-  'whether the card was live. Errors: 22023 for an argument that is not what the function takes.';
+  'nothing is sent to it any more, no new card replaces it, and its ride becomes due. activity_id: '
+  'ActivityKit''s ID, or rp_card of an Android phone''s card. owner_id: the card''s owner, so that no '
+  'other person can end it; null means any. Returns whether the card was live. Errors: 22023 for an '
+  'argument that is not what the function takes.';
 
 create function ridepulse.unregister_push_to_start(app text, token text) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$

@@ -47,9 +47,21 @@ begin
       select from jsonb_to_recordset(ride -> 'participants') as n (app text, owner_id text)
       where n.app = p.app and n.owner_id = p.owner_id);
     -- Those who are there already would count twice in the trigger that limits them.
-    insert into ridepulse.participants (ride_id, app, owner_id)
-    select distinct ride ->> 'id', n.app, n.owner_id
-    from jsonb_to_recordset(ride -> 'participants') as n (app text, owner_id text)
+    with named as materialized (
+      select distinct on (n.app, n.owner_id) n.app, n.owner_id,
+        coalesce(n.attributes, '{}') as attributes
+      from rows from (jsonb_to_recordset(ride -> 'participants')
+        as (app text, owner_id text, attributes jsonb)) with ordinality
+        as n (app, owner_id, attributes, number)
+      order by n.app, n.owner_id, n.number
+    ), changed as (
+      update ridepulse.participants p set attributes = n.attributes
+      from named n
+      where p.ride_id = ride ->> 'id' and p.app = n.app and p.owner_id = n.owner_id
+        and p.attributes <> n.attributes
+    )
+    insert into ridepulse.participants (ride_id, app, owner_id, attributes)
+    select ride ->> 'id', n.app, n.owner_id, n.attributes from named n
     where not exists (
       select from ridepulse.participants p
       where p.ride_id = ride ->> 'id' and p.app = n.app and p.owner_id = n.owner_id);
@@ -61,13 +73,16 @@ $$;
 comment on function ridepulse.put_ride(jsonb) is
   'Inserts or replaces a ride, whose triggers emit its events; returns whether it is new. ride: the '
   'columns as members, and the ID; a missing one has its default. participants: a list of objects '
-  'with app and owner_id, the ride''s further people from then on; if it is missing, they stay.';
+  'with app, owner_id and attributes, the ride''s further people from then on; if it is missing, they '
+  'stay.';
 
+-- Of a token to withdraw, the form tells the platform.
 create function ridepulse.answer(call text, arguments jsonb, out status integer, out body text)
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   a constant jsonb := arguments;
-  suffix constant text := right(lower(a ->> 'token'), 6);
+  suffix constant text := right(ridepulse.canonical_token(coalesce(a ->> 'platform',
+    case when a ->> 'token' ~ '^[0-9A-Fa-f]+$' then 'ios' else 'android' end), a ->> 'token'), 6);
   is_new boolean;
   answer jsonb;
 begin
@@ -79,7 +94,8 @@ begin
         ridepulse.emit(a ->> 'event', a ->> 'ride_id', coalesce(a -> 'data', '{}')));
     when 'devices' then
       perform ridepulse.register_device(a ->> 'app', a ->> 'owner_id', a ->> 'token',
-        a ->> 'environment', a ->> 'installation_id', a ->> 'locale');
+        a ->> 'environment', a ->> 'installation_id', a ->> 'locale',
+        a ->> 'platform', a ->> 'time_zone', (a ->> 'alerts')::boolean, a ->> 'app_version');
       answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
         'token_suffix', suffix);
     when 'live-activities' then
@@ -114,7 +130,7 @@ begin
         'withdrawn', ridepulse.unregister_device(a ->> 'app', a ->> 'token'));
     when 'delete-live-activity' then
       answer := jsonb_build_object('app', a -> 'app', 'activity_id', a -> 'activity_id',
-        'withdrawn', ridepulse.end_live_activity(a ->> 'app', a ->> 'activity_id'));
+        'withdrawn', ridepulse.end_live_activity(a ->> 'app', a ->> 'activity_id', a ->> 'owner_id'));
     when 'delete-push-to-start' then
       answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
         'withdrawn', ridepulse.unregister_push_to_start(a ->> 'app', a ->> 'token'));

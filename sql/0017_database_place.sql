@@ -23,21 +23,26 @@ comment on column ridepulse.pin.pinned_at is 'When the database was pinned.';
 comment on column ridepulse.pin.held_at is 'When sending was held; null if it is not.';
 comment on column ridepulse.pin.held_reason is 'Why sending is held; null if it is not.';
 
+-- An app without a bundle ID has Android phones only.
 create table ridepulse.pinned_apps (
   app         text primary key,
-  bundle_id   text not null,
-  environment text not null check (environment in ('production', 'sandbox')),
-  pinned_at   timestamptz not null default now()
+  bundle_id   text,
+  environment text check (environment in ('production', 'sandbox')),
+  pinned_at   timestamptz not null default now(),
+  project     text
 );
 
 comment on table ridepulse.pinned_apps is
-  'The apps of the services that send from this database: one with another bundle ID or default '
-  'environment claims nothing.';
+  'The apps of the services that send from this database: one with another bundle ID, default '
+  'environment or FCM project claims nothing.';
 comment on column ridepulse.pinned_apps.app is 'The app.';
-comment on column ridepulse.pinned_apps.bundle_id is 'Its bundle ID, APNS_<APP>_BUNDLE_ID.';
+comment on column ridepulse.pinned_apps.bundle_id is
+  'Its bundle ID, APNS_<APP>_BUNDLE_ID; null if no service has had one.';
 comment on column ridepulse.pinned_apps.environment is
-  'The environment of phones that name none, APNS_SANDBOX.';
+  'The environment of phones that name none, APNS_SANDBOX; null without a bundle ID.';
 comment on column ridepulse.pinned_apps.pinned_at is 'When the app was pinned.';
+comment on column ridepulse.pinned_apps.project is
+  'The project of its FCM service account; null if no service has had one.';
 
 -- These functions are part of each claim. PL/pgSQL keeps their plans, SQL functions do not.
 create function ridepulse.server_place(out system_identifier bigint, out timeline integer)
@@ -52,7 +57,8 @@ comment on function ridepulse.server_place() is
   'Returns the server and the timeline of its write-ahead log, which each promotion of a standby '
   'raises. Errors: 55000 on a standby.';
 
-create function ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[])
+create function ridepulse.pin_problems(
+  apps text[], bundle_ids text[], environments text[], projects text[] default '{}')
 returns table (problem text, app text, pinned text, found text)
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
@@ -71,24 +77,24 @@ begin
     return query select 'database', null::text, p.database_oid::text, database::text;
   end if;
   return query
-    select d.problem, d.app, d.pinned, d.found
-    from (
-      select a.app, 'bundle_id' as problem, p.bundle_id as pinned, a.bundle_id as found
-      from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
-      join ridepulse.pinned_apps p on p.app = a.app
-      union all
-      select a.app, 'environment', p.environment, a.environment
-      from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
-      join ridepulse.pinned_apps p on p.app = a.app) d
-    where d.pinned <> d.found;
+    select d.problem, a.app, d.pinned, d.found
+    from unnest(apps, bundle_ids, environments, projects) a (app, bundle_id, environment, project)
+    join ridepulse.pinned_apps p on p.app = a.app
+    cross join lateral (values
+      ('bundle_id', p.bundle_id, a.bundle_id), ('environment', p.environment, a.environment),
+      ('project', p.project, a.project)) d (problem, pinned, found)
+    where d.pinned <> d.found
+    order by d.problem, a.app;
 end
 $$;
 
-comment on function ridepulse.pin_problems(text[], text[], text[]) is
+comment on function ridepulse.pin_problems(text[], text[], text[], text[]) is
   'Returns why a service with these apps must not send from this database; no row if it may. '
-  'problem: held, server, database, bundle_id or environment.';
+  'bundle_ids, environments, projects: null for an app that has none. problem: held, server, '
+  'database, bundle_id, environment or project.';
 
-create function ridepulse.check_pin(apps text[], bundle_ids text[], environments text[])
+create function ridepulse.check_pin(
+  apps text[], bundle_ids text[], environments text[], projects text[] default '{}')
 returns table (problem text, app text, pinned text, found text)
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
@@ -97,40 +103,50 @@ begin
   select s.system_identifier, d.oid from pg_control_system() s, pg_database d
   where d.datname = current_database()
   on conflict do nothing;
-  -- An app is pinned only where a service may send.
-  if not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments)) then
-    insert into ridepulse.pinned_apps (app, bundle_id, environment)
-    select a.app, a.bundle_id, a.environment
-    from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment) order by a.app
-    on conflict do nothing;
+  -- An app is pinned only where a service may send, and so is what it had not before.
+  if not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments, projects)) then
+    insert into ridepulse.pinned_apps as p (app, bundle_id, environment, project)
+    select a.app, a.bundle_id, a.environment, a.project
+    from unnest(apps, bundle_ids, environments, projects) a (app, bundle_id, environment, project)
+    order by a.app
+    on conflict (app) do update set
+      bundle_id = coalesce(p.bundle_id, excluded.bundle_id),
+      environment = coalesce(p.environment, excluded.environment),
+      project = coalesce(p.project, excluded.project)
+    where (p.bundle_id is null and excluded.bundle_id is not null)
+      or (p.environment is null and excluded.environment is not null)
+      or (p.project is null and excluded.project is not null);
   end if;
-  return query select * from ridepulse.pin_problems(apps, bundle_ids, environments);
+  return query select * from ridepulse.pin_problems(apps, bundle_ids, environments, projects);
 end
 $$;
 
-comment on function ridepulse.check_pin(text[], text[], text[]) is
-  'Pins this database and these apps unless they are pinned already, and returns what '
+comment on function ridepulse.check_pin(text[], text[], text[], text[]) is
+  'Pins this database, these apps and what they have unless it is pinned already, and returns what '
   'ridepulse.pin_problems returns.';
 
 create function ridepulse.claim_place(
-  apps text[], bundle_ids text[], environments text[],
+  apps text[], bundle_ids text[], environments text[], projects text[] default '{}',
   out system_identifier bigint, out timeline integer, out may_claim boolean, out is_pinned boolean)
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   select s.system_identifier, s.timeline into system_identifier, timeline
   from ridepulse.server_place() s;
   is_pinned := exists (select from ridepulse.pin) and not exists (
-    select from unnest(apps) a (app)
-    where not exists (select from ridepulse.pinned_apps p where p.app = a.app));
+    select from unnest(apps, bundle_ids, projects) a (app, bundle_id, project)
+    where not exists (
+      select from ridepulse.pinned_apps p
+      where p.app = a.app and (a.bundle_id is null or p.bundle_id is not null)
+        and (a.project is null or p.project is not null)));
   -- After pin(), check_pin decides which of several services may send, before any of them claims.
   may_claim := (is_pinned or cardinality(apps) = 0)
-    and not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments));
+    and not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments, projects));
 end
 $$;
 
-comment on function ridepulse.claim_place(text[], text[], text[]) is
+comment on function ridepulse.claim_place(text[], text[], text[], text[]) is
   'Returns the server and timeline that a claim is made on, whether a service with these apps may '
-  'claim there, and whether all of them are pinned. Apps that are not pinned may not claim.';
+  'claim there, and whether all that they have is pinned. Apps that are not pinned may not claim.';
 
 create function ridepulse.pin() returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -147,8 +163,8 @@ $$;
 
 comment on function ridepulse.pin() is
   'Allows services to send from this database on this server, with the apps of the next one that '
-  'checks the pin: after a restore, a move, or a change of bundle ID or default environment, and '
-  'after hold. Stop services with other bundle IDs or environments first.';
+  'checks the pin: after a restore, a move, or a change of bundle ID, default environment or FCM '
+  'project, and after hold. Stop services with other bundle IDs, environments or projects first.';
 
 create function ridepulse.hold(reason text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$

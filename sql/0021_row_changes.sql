@@ -118,6 +118,9 @@ begin
       select ride.id, ride.state, '{}', ride.customer_id, ride.driver_id
       from ridepulse.rides r where r.id = ride.id and r.state = ride.state and ride.state <> ''
         and ridepulse.is_unannounced(ride);
+      if found then
+        perform ridepulse.enter_state(ride.id, ride.state, clock_timestamp(), false);
+      end if;
     end if;
     if is_there or ((operation = 'INSERT' or former_id = ride.id) and ridepulse.restore_ride(ride.id)) then
       perform set_config('ridepulse.silent', 'on', true)

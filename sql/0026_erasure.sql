@@ -89,7 +89,7 @@ comment on column ridepulse.erasure.keys is
 comment on column ridepulse.erasure.phones is 'IDs in devices.';
 comment on column ridepulse.erasure.cards is 'IDs in live_activities.';
 comment on column ridepulse.erasure.starts is 'IDs in push_to_start_tokens.';
-comment on column ridepulse.erasure.suffixes is 'The last six digits of all these tokens.';
+comment on column ridepulse.erasure.suffixes is 'The last six characters of all these tokens.';
 comment on column ridepulse.erasure.rides is 'Rides that name the person.';
 comment on column ridepulse.erasure.roles is 'The app by which each of these rides does.';
 comment on column ridepulse.erasure.legacy is
@@ -127,7 +127,8 @@ declare
   kept jsonb;
 begin
   if memo ? 'cards' then
-    result := jsonb_set(result, '{cards}', (memo -> 'cards') - person.cards::text[]);
+    result := jsonb_set(result, '{cards}', (memo -> 'cards')
+      - (person.cards::text[] || array(select 'phone ' || p from unnest(person.phones) p)));
   end if;
   if is_gone then
     -- Cards of the ride's other people still have to end.
@@ -181,3 +182,53 @@ $$;
 
 comment on function ridepulse.names_person(text, ridepulse.erasure) is
   'Returns whether a text contains the person''s ID as a word.';
+
+-- Reads whole tables, and locks nothing.
+-- The token of an Android card is a number, which is in other people's answers, too.
+create function ridepulse.find_person(owner_id text, app text) returns ridepulse.erasure
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  p ridepulse.erasure;
+  tokens text[];
+begin
+  p.owner_id := find_person.owner_id;
+  p.app := find_person.app;
+  p.apps := array(select ridepulse.owner_apps(p.owner_id, p.app));
+  p.keys := case when p.app is not null then array[p.app || '_id', p.app, 'owner'] end;
+  select coalesce(array_agg(d.id), '{}'), coalesce(array_agg(d.token), '{}'),
+    coalesce(array_agg(ridepulse.legacy_ride(d.app, d.token)), '{}')
+      || coalesce(array_agg(ridepulse.raw_ride('push', d.app, d.token)), '{}')
+  into p.phones, tokens, p.legacy
+  from ridepulse.devices d where d.app = any (p.apps) and d.owner_id = p.owner_id;
+  select coalesce(array_agg(a.id), '{}'), tokens || coalesce(array_agg(a.token)
+      filter (where a.environment is distinct from 'android'), '{}'),
+    coalesce(array_agg(a.ride_id), '{}'),
+    p.legacy || coalesce(array_agg(ridepulse.raw_ride('push', a.app, a.token)), '{}')
+  into p.cards, tokens, p.scope, p.legacy
+  from ridepulse.live_activities a where a.app = any (p.apps) and a.owner_id = p.owner_id;
+  select coalesce(array_agg(t.id), '{}'), tokens || coalesce(array_agg(t.token), '{}'),
+    p.legacy || coalesce(array_agg(ridepulse.raw_ride('push', t.app, t.token)), '{}')
+  into p.starts, tokens, p.legacy
+  from ridepulse.push_to_start_tokens t where t.app = any (p.apps) and t.owner_id = p.owner_id;
+  p.suffixes := array(select distinct right(t, 6) from unnest(tokens) t);
+  select coalesce(array_agg(r.id), '{}'), coalesce(array_agg(a.app), '{}') into p.rides, p.roles
+  from ridepulse.rides r, unnest(p.apps) a (app)
+  where p.owner_id = case a.app when 'customer' then r.customer_id when 'driver' then r.driver_id
+                       else r.attributes ->> (a.app || '_id') end;
+  p.legacy := p.legacy
+    || array(select ridepulse.raw_ride('person', a.app, p.owner_id) from unnest(p.apps) a (app));
+  p.scope := array(
+    select unnest(p.scope) union select unnest(p.rides) union select unnest(p.legacy)
+    union
+    select t.ride_id from ridepulse.participants t
+    where t.owner_id = p.owner_id and t.app = any (p.apps)
+    union
+    select a.ride_id from ridepulse.agenda a where ridepulse.json_contains(a.memo::text, p.owner_id)
+    union
+    select e.ride_id from ridepulse.events e where ridepulse.event_names(e, p));
+  return p;
+end
+$$;
+
+comment on function ridepulse.find_person(text, text) is
+  'Finds all rows that name a person. app: null means in any app.';

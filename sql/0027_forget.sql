@@ -1,53 +1,5 @@
 -- ridepulse.forget erases a person. See docs/privacy.md and docs/decisions/0037-forget.md.
 
--- Reads whole tables, and locks nothing.
-create function ridepulse.find_person(owner_id text, app text) returns ridepulse.erasure
-language plpgsql stable set search_path = pg_catalog, pg_temp as $$
-declare
-  p ridepulse.erasure;
-  tokens text[];
-begin
-  p.owner_id := find_person.owner_id;
-  p.app := find_person.app;
-  p.apps := array(select ridepulse.owner_apps(p.owner_id, p.app));
-  p.keys := case when p.app is not null then array[p.app || '_id', p.app, 'owner'] end;
-  select coalesce(array_agg(d.id), '{}'), coalesce(array_agg(d.token), '{}'),
-    coalesce(array_agg(ridepulse.legacy_ride(d.app, d.token)), '{}')
-      || coalesce(array_agg(ridepulse.raw_ride('push', d.app, d.token)), '{}')
-  into p.phones, tokens, p.legacy
-  from ridepulse.devices d where d.app = any (p.apps) and d.owner_id = p.owner_id;
-  select coalesce(array_agg(a.id), '{}'), tokens || coalesce(array_agg(a.token), '{}'),
-    coalesce(array_agg(a.ride_id), '{}'),
-    p.legacy || coalesce(array_agg(ridepulse.raw_ride('push', a.app, a.token)), '{}')
-  into p.cards, tokens, p.scope, p.legacy
-  from ridepulse.live_activities a where a.app = any (p.apps) and a.owner_id = p.owner_id;
-  select coalesce(array_agg(t.id), '{}'), tokens || coalesce(array_agg(t.token), '{}'),
-    p.legacy || coalesce(array_agg(ridepulse.raw_ride('push', t.app, t.token)), '{}')
-  into p.starts, tokens, p.legacy
-  from ridepulse.push_to_start_tokens t where t.app = any (p.apps) and t.owner_id = p.owner_id;
-  p.suffixes := array(select distinct right(t, 6) from unnest(tokens) t);
-  select coalesce(array_agg(r.id), '{}'), coalesce(array_agg(a.app), '{}') into p.rides, p.roles
-  from ridepulse.rides r, unnest(p.apps) a (app)
-  where p.owner_id = case a.app when 'customer' then r.customer_id when 'driver' then r.driver_id
-                       else r.attributes ->> (a.app || '_id') end;
-  p.legacy := p.legacy
-    || array(select ridepulse.raw_ride('person', a.app, p.owner_id) from unnest(p.apps) a (app));
-  p.scope := array(
-    select unnest(p.scope) union select unnest(p.rides) union select unnest(p.legacy)
-    union
-    select t.ride_id from ridepulse.participants t
-    where t.owner_id = p.owner_id and t.app = any (p.apps)
-    union
-    select a.ride_id from ridepulse.agenda a where ridepulse.json_contains(a.memo::text, p.owner_id)
-    union
-    select e.ride_id from ridepulse.events e where ridepulse.event_names(e, p));
-  return p;
-end
-$$;
-
-comment on function ridepulse.find_person(text, text) is
-  'Finds all rows that name a person. app: null means in any app.';
-
 create function ridepulse.event_names(event ridepulse.events, person ridepulse.erasure)
 returns boolean
 language sql immutable set search_path = pg_catalog, pg_temp as $$
@@ -154,10 +106,11 @@ declare
 begin
   delete from ridepulse.ledger l where l.ride_id = any (p.legacy);
   get diagnostics deleted = row_count;
-  -- Phones are looked for in every row, all else only in the rows of the person's rides.
+  -- Phones and the person are looked for in every row, all else only in the rows of the person's
+  -- rides.
   with found as materialized (
     select l.ride_id, l.apns_id, l.occurred_at from ridepulse.ledger l
-    where l.device_id = any (phones)
+    where l.device_id = any (phones) or l.owner_id = p.owner_id and l.app = any (p.apps)
     union
     select l.ride_id, l.apns_id, l.occurred_at from ridepulse.ledger l
     where l.ride_id = any (rides) and (
@@ -168,6 +121,7 @@ begin
   )
   update ridepulse.ledger l set
     device_id = null,
+    owner_id = case when l.owner_id <> p.owner_id or not l.app = any (p.apps) then l.owner_id end,
     token_suffix = null,
     collapse_id = case when not ridepulse.names_person(l.collapse_id, p) then l.collapse_id end,
     reason = case when l.status = 'pending' then 'the person was erased'
@@ -207,7 +161,8 @@ begin
   get diagnostics rows = row_count;
   counts := counts || jsonb_build_object('token_outcomes', rows);
   foreach name in array array['devices', 'live_activities', 'push_to_start_tokens', 'contacts',
-                              'installation_contacts', 'preferences', 'permits'] loop
+                              'installation_contacts', 'preferences', 'permits',
+                              'receipts'] loop
     execute format('delete from ridepulse.%I where app = any ($1) and owner_id = $2', name)
       using p.apps, p.owner_id;
     get diagnostics rows = row_count;
@@ -224,8 +179,8 @@ end
 $$;
 
 comment on function ridepulse.forget_tokens(ridepulse.erasure) is
-  'Deletes a person''s phones, cards, start tokens, contacts, preferences and permits, what APNs '
-  'answered about them, and stored answers to API calls; returns counts by table.';
+  'Deletes a person''s phones, cards, start tokens, contacts, preferences, permits and first '
+  'receipt, what APNs answered about them, and stored answers to API calls; returns counts by table.';
 
 create function ridepulse.forget_recorded(p ridepulse.erasure) returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$

@@ -52,34 +52,4 @@ import Testing
       }
     }
   }
-
-  @Test func `rights on the view and the function survive the migration that makes them again`()
-    async throws
-  {
-    let before = Array(Migrations.all.prefix { $0.number < 33 })
-    _ = try await Migrations.apply(session: session, steps: before)
-    let role = "reader_\(UInt32.random(in: 0 ... .max))"
-    try await session.script(
-      """
-      create role \(role);
-      grant select on ridepulse.deliveries to \(role);
-      grant execute on function ridepulse.deliveries_after, ridepulse.end_live_activity,
-        ridepulse.claim_place, ridepulse.check_pin, ridepulse.pin_problems,
-        ridepulse.register_device, ridepulse.unregister_device to \(role)
-      """)
-    _ = try await Migrations.apply(session: session)
-    let functions = """
-      select p.proname from pg_proc p where p.pronamespace = 'ridepulse'::regnamespace
-        and has_function_privilege('\(role)', p.oid, 'execute') order by 1
-      """
-    #expect(
-      try await session.rows(functions) == [
-        "check_pin", "claim_place", "deliveries_after", "end_live_activity", "pin_problems",
-        "register_device", "unregister_device",
-      ])
-    #expect(
-      try await session.value(
-        "select has_table_privilege('\(role)', 'ridepulse.deliveries', 'select')") == "t")
-    try await session.script("drop owned by \(role); drop role \(role)")
-  }
 }

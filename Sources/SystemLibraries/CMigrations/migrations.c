@@ -115,35 +115,11 @@ static const char text_0027[] = {
 };
 
 static const char text_0028[] = {
-#embed "../../../sql/0028_posts.sql" suffix(, 0)
+#embed "../../../sql/0028_entered_states.sql" suffix(, 0)
 };
 
 static const char text_0029[] = {
-#embed "../../../sql/0029_entered_states_and_participants.sql" suffix(, 0)
-};
-
-static const char text_0030[] = {
-#embed "../../../sql/0030_phone_time_zones.sql" suffix(, 0)
-};
-
-static const char text_0031[] = {
-#embed "../../../sql/0031_receipts.sql" suffix(, 0)
-};
-
-static const char text_0032[] = {
-#embed "../../../sql/0032_permits.sql" suffix(, 0)
-};
-
-static const char text_0033[] = {
-#embed "../../../sql/0033_android.sql" suffix(, 0)
-};
-
-static const char text_0034[] = {
-#embed "../../../sql/0034_android_cards.sql" suffix(, 0)
-};
-
-static const char text_0035[] = {
-#embed "../../../sql/0035_platform_of_deliveries.sql" suffix(, 0)
+#embed "../../../sql/0029_android_cards.sql" suffix(, 0)
 };
 
 const struct ridepulse_migration ridepulse_migrations[] = {
@@ -174,13 +150,7 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0025_backfill", text_0025},
     {"0026_erasure", text_0026},
     {"0027_forget", text_0027},
-    {"0028_posts", text_0028},
-    {"0029_entered_states_and_participants", text_0029},
-    {"0030_phone_time_zones", text_0030},
-    {"0031_receipts", text_0031},
-    {"0032_permits", text_0032},
-    {"0033_android", text_0033},
-    {"0034_android_cards", text_0034},
-    {"0035_platform_of_deliveries", text_0035},
+    {"0028_entered_states", text_0028},
+    {"0029_android_cards", text_0029},
     {NULL, NULL},
 };
