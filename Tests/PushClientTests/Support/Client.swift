@@ -13,7 +13,7 @@ struct TestClient {
   let events: AsyncStream<TransportEvent>
 
   init(
-    _ url: String, ca: String = "ca.pem", requestTimeout: Duration = .seconds(10),
+    _ url: String, ca: String = "ca.pem", requestTimeout: Duration = .seconds(60),
     clockOffset: Duration = .zero, credentials: Credentials? = nil,
     change: (inout APNsConfiguration) -> Void = { _ in }
   ) throws {

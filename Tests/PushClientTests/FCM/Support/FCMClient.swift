@@ -25,7 +25,7 @@ struct FCMServers {
   ///   - answers: What the token endpoint answers, one connection each.
   init(
     _ connections: String, tokens answers: [String] = Self.tokens,
-    requestTimeout: Duration = .seconds(10), change: (inout APNsConfiguration) -> Void = { _ in }
+    requestTimeout: Duration = .seconds(60), change: (inout APNsConfiguration) -> Void = { _ in }
   ) async throws {
     fcm = try await FaultServer(#"{"connections": [\#(connections)]}"#)
     let scripts = answers.map { #"{"http1": true, "answers": [\#($0)]}"# }.joined(separator: ", ")
@@ -51,7 +51,7 @@ struct FCMServers {
 extension TestClient {
   /// A client that has a service account for every app, and no key for APNs.
   init(
-    fcm url: String, tokenURI: String, requestTimeout: Duration = .seconds(10),
+    fcm url: String, tokenURI: String, requestTimeout: Duration = .seconds(60),
     change: (inout APNsConfiguration) -> Void = { _ in }
   ) throws {
     var file = try AccountFile()
