@@ -76,9 +76,13 @@ private final class Leaf {
   private let certificate: OpaquePointer
 
   init(_ pem: [UInt8], path: String) throws(ClientCertificateError) {
-    let file = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count))
-    defer { unsafe BIO_free(file) }
-    guard let certificate = unsafe PEM_read_bio_X509(file, nil, { _, _, _, _ in 0 }, nil) else {
+    // The BIO does not copy the bytes, so they must outlive it.
+    let certificate = unsafe pem.withUnsafeBytes { bytes in
+      let file = unsafe BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count))
+      defer { unsafe BIO_free(file) }
+      return unsafe PEM_read_bio_X509(file, nil, { _, _, _, _ in 0 }, nil)
+    }
+    guard let certificate = unsafe certificate else {
       ERR_clear_error()
       throw .notCertificate(path: path)
     }

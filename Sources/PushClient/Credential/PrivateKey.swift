@@ -27,17 +27,23 @@ final class PrivateKey: @unchecked Sendable {
 
   /// Loads a key of any type from PEM text.
   init(pem: [UInt8]) throws(LoadError) {
-    guard let file = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else {
-      throw .unreadable("out of memory")
+    // The BIO does not copy the bytes, so they must outlive it.
+    let loaded = unsafe pem.withUnsafeBytes { bytes in unsafe Self.load(bytes) }
+    unsafe handle = unsafe try loaded.get()
+  }
+
+  private static func load(_ pem: UnsafeRawBufferPointer) -> Result<OpaquePointer, LoadError> {
+    guard let file = unsafe BIO_new_mem_buf(pem.baseAddress, Int32(clamping: pem.count)) else {
+      return unsafe .failure(.unreadable("out of memory"))
     }
     defer { unsafe BIO_free_all(file) }
     // The callback supplies an empty passphrase; OpenSSL's default would prompt on the terminal and
     // hang a daemon.
     guard let key = unsafe PEM_read_bio_PrivateKey(file, nil, { _, _, _, _ in 0 }, nil) else {
       ERR_clear_error()
-      throw .notPrivateKey
+      return unsafe .failure(.notPrivateKey)
     }
-    unsafe handle = unsafe key
+    return unsafe .success(key)
   }
 
   deinit { unsafe EVP_PKEY_free(handle) }
