@@ -37,14 +37,28 @@ struct FCMAnswer {
   ///
   /// Found without a parser, because each accepted push has one.
   static func messageID(_ body: [UInt8]) -> String? {
-    guard let marker = body.firstRange(of: "/messages/".utf8) else { return nil }
-    let rest = body[marker.upperBound...]
+    guard let start = endOfMarker(in: body) else { return nil }
+    let rest = body[start...]
     guard let end = rest.firstIndex(of: UInt8(ascii: "\"")) else { return nil }
     let id = rest[..<end]
     guard (1...128).contains(id.count),
       id.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") })
     else { return nil }
     return String(decoding: id, as: UTF8.self)
+  }
+
+  private static let marker = Array("/messages/".utf8)
+
+  /// Returns the offset behind the first marker.
+  ///
+  /// `firstRange(of:)` would cost more than all else that is done for a message.
+  private static func endOfMarker(in body: [UInt8]) -> Int? {
+    let (marker, slash) = (marker, UInt8(ascii: "/"))
+    for start in body.indices where body[start] == slash {
+      let end = start + marker.count
+      if end <= body.count, body[start..<end].elementsEqual(marker) { return end }
+    }
+    return nil
   }
 
   /// Returns the word of an answer without one, or with an unknown one.
