@@ -87,7 +87,7 @@ struct CostComparison {
   }
 
   private static func line(_ name: String, _ cells: [String]) -> String {
-    name.padding(toLength: 28, withPad: " ", startingAt: 0)
+    name.padding(toLength: 32, withPad: " ", startingAt: 0)
       + cells.map { String(repeating: " ", count: max(1, 13 - $0.count)) + $0 }.joined()
   }
 }

@@ -12,11 +12,13 @@ struct Scene {
   let configuration: EngineConfiguration
   static let start = Timestamp(epochSeconds: 1_795_248_000)
 
-  init(rules: RuleSet) {
+  /// - Parameter androidApps: The apps with a service account of FCM.
+  init(rules: RuleSet, androidApps: Set<App> = []) {
     var configuration = EngineConfiguration(
       rules: rules,
       bundleIDs: [.customer: "com.example.customer", .driver: "com.example.driver"])
     configuration.revision = Revision(rules: rules.digest, version: "cost")
+    configuration.androidApps = androidApps
     self.configuration = configuration
   }
 
@@ -70,6 +72,23 @@ struct Scene {
     return moment
   }
 
+  /// One rule fires on an event, for one Android phone.
+  func arrivedOnAndroid() -> Moment {
+    changed(to: "driver_arrived", 1, [androidPhone()])
+  }
+
+  /// The card of an Android phone, which started by push, shows a new arrival time.
+  ///
+  /// No rule has an alert for the event.
+  func androidCardUpdate() -> Moment {
+    var moment = begun(in: "driver_assigned", 1, [androidPhone()], after: .seconds(121))
+    moment.view.ride?.attributes = attributes(1, arrival: 1_795_249_999)
+    moment.view.events = [
+      event(2, "destination_changed", at: Self.start + .seconds(120), of: moment.view)
+    ]
+    return moment
+  }
+
   /// A ride is claimed between two slots.
   func nothingDue() -> Moment {
     enRoute(1, [customerPhone(1), driverPhone(1)], after: .seconds(600))
@@ -81,7 +100,14 @@ struct Scene {
   private func enRoute(
     _ number: Int, _ phones: [Phone], cards: [Card] = [], after passed: Duration
   ) -> Moment {
-    var ride = Ride(id: RideID("ride-\(number)"), state: "driver_en_route")
+    begun(in: "driver_en_route", number, phones, cards: cards, after: passed)
+  }
+
+  /// A ride that came into a state, and whose pushes about that are settled.
+  private func begun(
+    in state: String, _ number: Int, _ phones: [Phone], cards: [Card] = [], after passed: Duration
+  ) -> Moment {
+    var ride = Ride(id: RideID("ride-\(number)"), state: state)
     ride.customerID = OwnerID("customer-\(number)")
     ride.driverID = OwnerID("driver-\(number)")
     ride.pickupAt = Self.start + .seconds(600)
@@ -89,7 +115,7 @@ struct Scene {
     ride.attributes = attributes(number, arrival: 1_795_248_300)
     ride.updatedAt = Self.start
     var view = RideView(rideID: ride.id, ride: ride, phones: phones, cards: cards)
-    view.events = [event(1, "driver_en_route", at: Self.start, of: view)]
+    view.events = [event(1, state, at: Self.start, of: view)]
     let now = Self.start + .seconds(1)
     let settlement = Self.accepted(decide(view, by: configuration, now: now), at: now)
     view.events = []
@@ -131,6 +157,14 @@ struct Scene {
     Phone(
       id: id, app: .driver, ownerID: OwnerID("driver-\(number)"), token: token(id),
       environment: .production, locale: "en-GB")
+  }
+
+  private func androidPhone() -> Phone {
+    var phone = Phone(
+      id: 1, app: .customer, ownerID: "customer-1", token: "cX3abcdefghijklmnopqrs",
+      locale: "de-DE")
+    phone.platform = .android
+    return phone
   }
 
   private func token(_ number: Int64) -> String {

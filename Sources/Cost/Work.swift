@@ -12,6 +12,8 @@ enum Work: String, CaseIterable {
   case twoRules = "decide-two-rules"
   case heartbeat = "decide-heartbeat"
   case card = "decide-card"
+  case androidAlert = "decide-android-alert"
+  case androidCard = "decide-android-card"
   case idle = "decide-nothing"
   /// Requests, HTTP/2 frames, answers and reports, without TLS and socket.
   case frames = "request-to-frames"
@@ -22,7 +24,7 @@ enum Work: String, CaseIterable {
   /// What a figure is divided by.
   var unit: String {
     switch self {
-    case .claimToSettle, .alert, .twoRules, .card: "an event"
+    case .claimToSettle, .alert, .twoRules, .card, .androidAlert, .androidCard: "an event"
     case .heartbeat: "a slot"
     case .idle: "a ride"
     case .frames, .messages: "a push"
@@ -48,6 +50,14 @@ enum Work: String, CaseIterable {
     }
   }
 
+  /// The apps with a service account: none for paths that have iPhones alone, whose cost it changes.
+  private var androidApps: Set<App> {
+    switch self {
+    case .androidAlert, .androidCard: [.customer]
+    default: []
+    }
+  }
+
   /// Repeats the work.
   ///
   /// - Throws: `CostFailure` if a run does anything else than what it is to measure.
@@ -65,13 +75,15 @@ enum Work: String, CaseIterable {
   private func prepare(rules: String) throws -> (once: () throws -> Int, expected: Int) {
     let files = try Self.files(rules)
     if self == .load { return ({ try Self.load(files).rules.count }, 25) }
-    let scene = Scene(rules: try Self.load(files))
+    let scene = Scene(rules: try Self.load(files), androidApps: androidApps)
     return switch self {
     case .claimToSettle: (try Self.claimToSettle(scene, units), units)
     case .alert: (scene.decision(scene.arrived(1)), 1)
     case .twoRules: (scene.decision(scene.waitingFee()), 4)
     case .heartbeat: (scene.decision(scene.heartbeat()), 1)
     case .card: (scene.decision(scene.cardUpdate()), 1)
+    case .androidAlert: (scene.decision(scene.arrivedOnAndroid()), 1)
+    case .androidCard: (scene.decision(scene.androidCardUpdate()), 1)
     case .idle: (scene.decision(scene.nothingDue()), 0)
     case .frames: (try Self.frames(scene, units), units)
     case .messages: (try Self.messages(units), units)

@@ -1,3 +1,4 @@
+import Foundation
 import PostgresStore
 import RideCore
 import Testing
@@ -14,7 +15,7 @@ import Testing
     let scene = Scene(rules: try Work.rules(in: Self.rules))
     let views = [
       scene.arrived(1), scene.waitingFee(), scene.heartbeat(), scene.cardUpdate(),
-      scene.nothingDue(),
+      scene.nothingDue(), scene.arrivedOnAndroid(), scene.androidCardUpdate(),
     ].enumerated().map { Self.renamed($1.view, "ride-\($0)") }
     let replay = try ClaimReplay(
       views, at: Scene.start, apps: scene.configuration.rules.apps,
@@ -51,6 +52,19 @@ import Testing
     #expect(throws: CostFailure.self) { try CallgrindProfile("events: Ir\n") }
   }
 
+  @Test func pathsWithAndroidPhonesSendMessagesToFCM() throws {
+    let scene = Scene(rules: try Work.rules(in: Self.rules), androidApps: [.customer])
+    let kinds = [scene.arrivedOnAndroid(), scene.androidCardUpdate()].map { moment in
+      decide(moment.view, by: scene.configuration, now: moment.now).pushes.map(\.request.network)
+    }
+    #expect(kinds == [[.android], [.android]])
+  }
+
+  @Test func eachPathHasARecordedCost() throws {
+    let recorded = try CostFigures(String(contentsOfFile: Self.recorded, encoding: .utf8))
+    #expect(Set(recorded.costs.keys) == Set(Work.allCases.map(\.rawValue)))
+  }
+
   @Test func figuresAreReadAsTheyWereWritten() throws {
     var figures = CostFigures(toolchain: "Swift 9, glibc 3")
     figures.costs = ["decide-alert": Cost(instructions: 12_345, allocations: 6.25)]
@@ -78,8 +92,10 @@ import Testing
     #expect(comparison.otherToolchain != nil)
   }
 
-  private static let rules =
-    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Sources/Cost/Rules"
+  private static let folder =
+    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Sources/Cost"
+  private static let rules = folder + "/Rules"
+  private static let recorded = folder + "/recorded.tsv"
 
   private static func renamed(_ view: RideView, _ id: String) -> RideView {
     var view = view
