@@ -65,7 +65,7 @@ deb-test: deb ## install it in a fresh Debian, start, purge; as root, some minut
 bench: build ## measure against the goals; AGAINST=COMMIT measures that alternately, ARGS="engine --rounds 9"
 	@scripts/packages bench
 	RIDEPULSE_SCHEDULES=$(CURDIR)/Sources/Cost/Rules .build/release/ridepulse-bench $(ARGS) $(if $(AGAINST),--against "$$( \
-	  PRODUCTS='ridepulse ridepulse-bench apns-simulator' scripts/previous-release $(AGAINST) $(RELEASE))")
+	  PRODUCTS='ridepulse ridepulse-bench apns-simulator fcm-simulator' scripts/previous-release $(AGAINST) $(RELEASE))")
 
 cost: ## instructions and allocations per event, compared; AGAINST=COMMIT, RECORD=1, ARGS="decide-alert"
 	@scripts/packages build cost

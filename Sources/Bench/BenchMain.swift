@@ -40,11 +40,15 @@ enum BenchMain {
 
 /// A part that is measured several times, each time in a process of its own.
 enum SampledPart: String, CaseIterable {
-  case client, engine, agenda, scale
+  case client, fcm, engine, agenda, scale
+
+  /// The programs that an earlier commit may lack.
+  var simulators: [String] { self == .fcm ? ["fcm-simulator"] : [] }
 
   func sample() async throws -> [Figure] {
     switch self {
     case .client: try await ClientBench.measure()
+    case .fcm: try await FCMBench.measure()
     case .engine: try await EngineBench.measure()
     case .agenda: try await AgendaBench.measure()
     case .scale: try await ScaleBench.measure()
@@ -107,7 +111,7 @@ struct BenchArguments {
         }
       }
     }
-    if sampled.isEmpty, single.isEmpty { sampled = [.client, .engine, .agenda] }
+    if sampled.isEmpty, single.isEmpty { sampled = [.client, .fcm, .engine, .agenda] }
   }
 
   private static func unknown(_ word: String) -> BenchFailure {

@@ -4,7 +4,7 @@ import LocalStack
 /// Measures parts in rounds: each round measures every build once, between two runs of the
 /// yardstick.
 struct BenchRounds {
-  /// A folder with `ridepulse`, `ridepulse-bench` and `apns-simulator` of one commit.
+  /// A folder with `ridepulse`, `ridepulse-bench` and the simulators of one commit.
   private struct Build {
     let name: String
     let folder: String
@@ -70,9 +70,11 @@ struct BenchRounds {
   private func run(
     _ program: String, _ part: SampledPart, _ environment: [String: String], mayFail: Bool
   ) throws -> [Figure]? {
-    guard FileManager.default.isExecutableFile(atPath: program) else {
+    let folder = URL(fileURLWithPath: program).deletingLastPathComponent().path
+    let needed = [program] + part.simulators.map { folder + "/" + $0 }
+    for file in needed where !FileManager.default.isExecutableFile(atPath: file) {
       if mayFail { return nil }
-      throw BenchFailure(text: "no \(program)")
+      throw BenchFailure(text: "no \(file)")
     }
     let output = NSTemporaryDirectory() + "ridepulse-bench-\(UUID().uuidString).json"
     defer { try? FileManager.default.removeItem(atPath: output) }
@@ -102,7 +104,7 @@ struct BenchRounds {
       }
       let columns = samples.map { Self.values(of: figure, at: index, in: $0) }
       let unit = figure.unit == .pushes ? ", u" : ""
-      var cells = columns.map { Spread($0)?.text(figure.digits) ?? "none" }
+      var cells = columns.map { Spread($0)?.text(figure.digits) ?? figure.absence ?? "none" }
       if columns.count > 1, columns[1].count == columns[0].count {
         let ratios = zip(columns[0], columns[1]).compactMap { $1 == 0 ? nil : $0 / $1 }
         if let ratio = Spread(ratios) { cells.append(ratio.text(2)) }
@@ -124,7 +126,7 @@ struct BenchRounds {
       guard sample.figures.indices.contains(index), sample.figures[index].name == figure.name
       else { return nil }
       let value = sample.figures[index].value
-      return figure.unit == .pushes ? value / sample.unit : value
+      return figure.unit == .pushes ? value.map { $0 / sample.unit } : value
     }
   }
 }

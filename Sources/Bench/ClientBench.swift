@@ -3,7 +3,6 @@ import Foundation
 import LocalStack
 import PushClient
 import RideCore
-import Synchronization
 
 /// (a) Measures the client alone against a sink.
 struct ClientBench: ServerBench {
@@ -42,11 +41,11 @@ struct ClientBench: ServerBench {
       teamID: variables["APNS_TEAM_ID"] ?? "")
     let client = try PushClient(
       configuration: configuration, key: key,
-      now: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) })
+      now: { .wall })
     let requests = try makeRequests()
-    try await drive(client, Array(requests.prefix(window)), count: window)
+    try await ClientRun.drive(client, Array(requests.prefix(window)), window: window)
     let (cpu, start) = (ProcessCost.own, Date())
-    try await drive(client, requests, count: pushes)
+    try await ClientRun.drive(client, requests, window: window)
     let (seconds, used) = (Date().timeIntervalSince(start), ProcessCost.own - cpu)
     await client.close(within: .seconds(5))
     return (Double(pushes) / seconds, used * 1e6 / Double(pushes))
@@ -57,8 +56,7 @@ struct ClientBench: ServerBench {
     let body =
       payload + Array(repeating: UInt8(ascii: "x"), count: 500 - payload.count - 4)
       + Array(#""}}}"#.utf8)
-    let expiration = PushExpiration.at(
-      Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)))
+    let expiration = PushExpiration.at(.wall)
     return try (0..<pushes).map { index in
       guard let token = DeviceToken(String(index % 10_000, radix: 16, width: 64)) else {
         throw BenchFailure(text: "bad token")
@@ -71,65 +69,5 @@ struct ClientBench: ServerBench {
           expiration: expiration, collapseID: CollapseID(id.description)),
         payload: body)
     }
-  }
-
-  /// Keeps a window of pushes in flight until all are answered.
-  private func drive(_ client: PushClient, _ requests: [PushRequest], count: Int) async throws {
-    let run = ClientRun(client, requests, window: window)
-    let accepted = await run.finish()
-    if accepted != count {
-      throw BenchFailure(text: "only \(accepted) of \(count) pushes were accepted")
-    }
-  }
-}
-
-/// Submits pushes so that a window of them is always in flight.
-final class ClientRun: Sendable {
-  private struct State {
-    var next = 0
-    var done = 0
-    var accepted = 0
-    var waiter: CheckedContinuation<Int, Never>?
-  }
-
-  private let client: PushClient
-  private let requests: [PushRequest]
-  private let window: Int
-  private let state = Mutex(State())
-
-  init(_ client: PushClient, _ requests: [PushRequest], window: Int) {
-    self.client = client
-    self.requests = requests
-    self.window = window
-  }
-
-  /// Returns the number of accepted pushes, once all have ended.
-  func finish() async -> Int {
-    await withCheckedContinuation { continuation in
-      state.withLock { $0.waiter = continuation }
-      submit(window)
-    }
-  }
-
-  private func submit(_ count: Int) {
-    let range = state.withLock { state in
-      let start = state.next
-      state.next = min(requests.count, start + count)
-      return start..<state.next
-    }
-    if range.isEmpty { return }
-    client.submit(Array(requests[range])) { [self] reports in record(reports) }
-  }
-
-  private func record(_ reports: [PushReport]) {
-    let waiter = state.withLock { state -> (CheckedContinuation<Int, Never>, Int)? in
-      state.done += reports.count
-      state.accepted += reports.count { $0.outcome == .accepted }
-      guard state.done == requests.count, let waiter = state.waiter else { return nil }
-      state.waiter = nil
-      return (waiter, state.accepted)
-    }
-    if let (waiter, accepted) = waiter { waiter.resume(returning: accepted) }
-    submit(reports.count)
   }
 }

@@ -13,13 +13,16 @@ struct Figure: Codable, Hashable {
   /// The heading that it is shown under.
   var group: String
   var name: String
-  var value: Double
+  /// Nil if it can't be measured here.
+  var value: Double?
+  /// Why it can't, in a word or two.
+  var absence: String?
   var unit: Unit
   /// The number of decimals to show.
   var digits: Int
   var goal: String
 
-  static func cpu(_ group: String, _ name: String, _ microseconds: Double, goal: String = "")
+  static func cpu(_ group: String, _ name: String, _ microseconds: Double?, goal: String = "")
     -> Self
   {
     Figure(
@@ -27,9 +30,16 @@ struct Figure: Codable, Hashable {
   }
 
   static func plain(
-    _ group: String, _ name: String, _ value: Double, digits: Int = 1, goal: String = ""
+    _ group: String, _ name: String, _ value: Double?, digits: Int = 1, goal: String = ""
   ) -> Self {
     Figure(group: group, name: name, value: value, unit: .plain, digits: digits, goal: goal)
+  }
+
+  /// Returns the figure with the reason that is shown if it has no value.
+  func orShow(_ absence: String) -> Self {
+    var figure = self
+    figure.absence = absence
+    return figure
   }
 
   /// Returns figures as one line of JSON, for the process that started this one.

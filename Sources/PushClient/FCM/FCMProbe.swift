@@ -46,6 +46,17 @@ package enum FCMProbe {
     }
   }
 
+  /// Returns an access token, for another client that `make bench` compares with; blocks up to 10 s.
+  package static func accessToken(
+    of account: ServiceAccount, trust: String?, at time: Timestamp
+  ) throws(AccessTokenProblem) -> String {
+    let exchange = OAuthExchange(account: account, caFile: trust)
+    switch exchange.fetch(at: time, exchange.verifier()).answer {
+    case .token(let token, _): return token
+    case .problem(let problem): throw problem
+    }
+  }
+
   private static func probe(
     _ account: ServiceAccount, _ endpoint: APNsEndpoint, _ trust: String?,
     _ now: @Sendable () -> Timestamp
