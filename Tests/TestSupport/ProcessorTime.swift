@@ -20,11 +20,19 @@ package struct ProcessorTime: Equatable, Sendable {
   }
 
   /// Returns a function that gives the share of idle processors since its last call; 0 at first, and
-  /// where the system gives no times.
+  /// where that is not known.
   package static func meter() -> @Sendable () -> Double {
     let last = LastRead()
-    return { last.next() }
+    return { hasAllProcessors ? last.next() : 0 }
   }
+
+  /// Whether no container limits this process: `/proc/stat` has the times of the whole machine.
+  private static let hasAllProcessors: Bool = {
+    let quota = try? String(contentsOfFile: "/sys/fs/cgroup/cpu.max", encoding: .utf8)
+    let machine = ProcessInfo.processInfo
+    return quota?.hasPrefix("max") ?? true
+      && machine.activeProcessorCount == machine.processorCount
+  }()
 
   private final class LastRead: Sendable {
     private let last = Mutex<ProcessorTime?>(nil)
