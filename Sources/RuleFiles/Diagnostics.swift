@@ -10,6 +10,9 @@ final class Diagnostics {
   var attributes: DeclaredAttributes?
   private(set) var problems: [RuleProblem] = []
 
+  /// Takes what is reported about a mapping that is absent.
+  static var unused: Diagnostics { Diagnostics(file: "") }
+
   init(file: String, texts: TextCatalog = TextCatalog()) {
     self.file = file
     self.texts = texts

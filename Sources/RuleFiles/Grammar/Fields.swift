@@ -1,7 +1,7 @@
 import Base
 import RideCore
 
-/// A mapping whose keys the key table defines.
+/// A mapping whose keys the key table defines, or the decoder that asks for them.
 struct Fields {
   let form: MappingForm
   let location: SourceLocation
@@ -9,6 +9,23 @@ struct Fields {
   /// The known keys that unknown keys were probably meant to be: these do not count as missing.
   private let meant: Set<String>
   private let diagnostics: Diagnostics
+  /// The keys that were asked for; nil if a mapping is read.
+  private let asked: AskedKeys?
+
+  /// A mapping that is absent.
+  ///
+  /// - Parameter asked: collects the keys that a decoder asks for.
+  init(_ form: MappingForm, asked: AskedKeys? = nil) {
+    self.form = form
+    self.asked = asked
+    pairs = []
+    meant = []
+    diagnostics = .unused
+    location = SourceLocation(line: 1, column: 1)
+  }
+
+  /// Whether there is no mapping, and a decoder only lists the keys.
+  var listsKeys: Bool { asked != nil }
 
   /// Reads a mapping and reports every unknown key in it.
   ///
@@ -28,6 +45,7 @@ struct Fields {
     self.form = form
     self.pairs = pairs
     self.diagnostics = diagnostics
+    asked = nil
     location = node.location
     let known = form.names + form.reserved
     let unknown = pairs.filter { !known.contains($0.key) }
@@ -61,7 +79,24 @@ struct Fields {
     guard let key = form[name], let pair = pairs.first(where: { $0.key == name }) else {
       return nil
     }
-    return Field(key: key, location: pair.keyLocation, node: pair.value)
+    return Field(
+      key: key, location: pair.keyLocation, node: pair.value, diagnostics: diagnostics)
+  }
+
+  /// Asks for a key, which thereby is one of the mapping, and reads its value; reports a required one
+  /// that is missing.
+  func value<Value>(
+    _ name: String, _ type: ValueType<Value>, required: String? = nil, nextTo: [String] = [],
+    excludedBy: [String] = [], otherwise: String = ""
+  ) -> Value? {
+    if let asked {
+      asked.add(
+        Key(
+          name, type.form, "", required: required, nextTo: nextTo, excludedBy: excludedBy,
+          otherwise: otherwise))
+      return nil
+    }
+    return (required == nil ? self[name] : self.required(name)).flatMap(type.read)
   }
 
   /// Returns the location of a key, or of the mapping if it has no such key.

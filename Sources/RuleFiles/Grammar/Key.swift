@@ -2,7 +2,7 @@
 struct Key: Sendable {
   let name: String
   var form: ValueForm
-  /// What the key means, for the docs and for editors.
+  /// What the key means, for the docs and for editors; empty if neither lists its mapping.
   let summary: String
   /// What to write if the key is missing; nil if it is optional.
   var required: String?

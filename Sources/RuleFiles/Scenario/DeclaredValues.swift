@@ -4,7 +4,6 @@ import RideCore
 /// Compares the attributes that a test or a story states with the declared ones.
 struct DeclaredValues {
   let diagnostics: Diagnostics
-  let values: ScenarioValues
 
   /// - Parameter declared: The attributes that there are; nil allows any.
   func check(_ field: Field, _ declared: DeclaredAttributes?) {
@@ -30,7 +29,7 @@ struct DeclaredValues {
     case (.sequence(let elements), .list(let type)):
       for element in elements { check(element, type, path) }
     default:
-      guard let value = values.json(node), type.mismatch(of: value, at: path) != nil else { return }
+      guard let value = node.json, type.mismatch(of: value, at: path) != nil else { return }
       let known: [String] = if case .words(let words) = type { words } else { [] }
       diagnostics.report(
         node.location,

@@ -4,14 +4,6 @@ package import Timeline
 
 /// Reads what APNs answers in a rehearsal: `when` with `at` and `apns`, as in a story.
 package enum FaultsFile {
-  static let form = MappingForm(
-    subject: "a faults file",
-    keys: [
-      Key(
-        "when", .mappings(ScenarioKeys.step), "What APNs answers, in the order of time.",
-        required: "when: a list such as [{ at: 9h, apns: { status: 503, for: 3m } }]")
-    ])
-
   /// Reads a faults file.
   ///
   /// - Parameter start: What durations of `at` are counted from: the beginning of the day.
@@ -36,11 +28,9 @@ package enum FaultsFile {
     _ bytes: [UInt8], _ start: Timestamp, _ diagnostics: Diagnostics
   ) -> [ScenarioStep] {
     guard let root = YAMLNode.root(of: bytes, expected: "when", diagnostics: diagnostics),
-      let fields = Fields(root, as: form, diagnostics: diagnostics)
+      let fields = Fields(root, as: ScenarioKeys.faults, diagnostics: diagnostics)
     else { return [] }
-    let rules = RuleSet(activeStates: [], finalStates: [], events: [], rules: [])
-    let steps = ScenarioDecoder(diagnostics: diagnostics, rules: rules)
-      .steps(fields, start, of: "")
+    let steps = ScenarioDecoder(diagnostics: diagnostics, rules: .none).faults(fields, from: start)
     for step in steps {
       for change in step.changes {
         if case .answers = change { continue }

@@ -8,33 +8,27 @@ struct RuleTestDecoder {
   let rules: RuleSet
   /// Whether tests that expect nothing are accepted, to be completed.
   let allowsIncomplete: Bool
-  private let decode: NodeDecoder
-  private let values: ScenarioValues
-  private let scenarios: ScenarioDecoder
 
   /// The start of tests that state none: a Monday, at noon in UTC.
   static let usualStart = Timestamp(epochSeconds: 1_767_614_400)
 
-  init(diagnostics: Diagnostics, rules: RuleSet, allowsIncomplete: Bool) {
-    self.diagnostics = diagnostics
-    self.rules = rules
-    self.allowsIncomplete = allowsIncomplete
-    decode = NodeDecoder(diagnostics: diagnostics)
-    values = ScenarioValues(diagnostics: diagnostics)
-    scenarios = ScenarioDecoder(diagnostics: diagnostics, rules: rules)
+  private var scenarios: ScenarioDecoder {
+    ScenarioDecoder(diagnostics: diagnostics, rules: rules)
   }
 
   func tests(_ file: Fields) -> [RuleTest] {
-    guard let field = file.required("tests") else { return [] }
-    let nodes = values.list(field)
-    if nodes.isEmpty, case .sequence = field.node.kind {
-      diagnostics.report(field.location, "no test in the file", expected: "at least one")
+    let given = file.value("given", .later(.mapping(ScenarioKeys.given)))
+    let tests = file.value(
+      "tests", .later(.mappings(RuleTestKeys.test)),
+      required: "tests: a list of mappings with name, when and then")
+    guard let tests else { return [] }
+    if case .sequence(let nodes) = tests.node.kind, nodes.isEmpty {
+      diagnostics.report(tests.location, "no test in the file", expected: "at least one")
     }
     var first: [String: SourceLocation] = [:]
-    return nodes.compactMap { node in
-      guard let fields = Fields(node, as: RuleTestKeys.test, diagnostics: diagnostics),
-        let test = test(fields, given: file["given"])
-      else { return nil }
+    let entries = ValueType.mappings(RuleTestKeys.test).read(tests) ?? []
+    return entries.compactMap { fields in
+      guard let test = test(fields, given: given) else { return nil }
       if let location = first[test.name] {
         diagnostics.report(
           fields.location(of: "name"), "the test \(quoted(test.name)) for the second time",
@@ -45,107 +39,111 @@ struct RuleTestDecoder {
     }
   }
 
-  private func test(_ fields: Fields, given: Field?) -> RuleTest? {
-    guard let name = fields.required("name").flatMap(values.text) else { return nil }
-    let given = Self.merged(fields["given"], over: given)
-    guard
-      let scenario = scenarios.scenario(given: given, fields, at: Self.usualStart)
-    else { return nil }
+  func test(_ fields: Fields, given: Field?) -> RuleTest? {
+    let name = fields.value("name", .plainText, required: "name: what the test shows")
+    let own = fields.value("given", .later(.mapping(ScenarioKeys.given)))
+    let when = fields.value("when", .mappings(ScenarioKeys.step))
+    let only = fields.value("only", .oneOrMore(.ruleName, such: "[driver-heartbeat]"))
+    let then = fields.value("then", .later(.mappings(RuleTestKeys.push)))
+    let notSent = fields.value("not-sent", .mappings(RuleTestKeys.silence))
+    let length = fields.value("for", .duration(such: "10m or 1h30m"))
+    guard let name else { return nil }
+    let scenario = scenarios.scenario(
+      given: Self.merged(own, over: given), when: when, length: length, at: Self.usualStart)
     let invented = InventedRide(for: rules, at: scenario.start)
     var test = RuleTest(
       name: name, location: fields.location,
       scenario: invented.completed(scenario, withCards: false))
-    if let field = fields["only"] {
-      test.only = Set(
-        decode.oneOrMore(field).filter { scenarios.isKnown($0, "only") }.map(\.text))
-    }
-    if let field = fields["then"] { test.then = then(field, test) }
-    if let field = fields["not-sent"] {
-      test.notSent = values.list(field).compactMap { silence($0, test) }
-    }
-    if fields["then"] == nil, fields["not-sent"] == nil, !allowsIncomplete {
+    test.only = only.map { Set($0.filter { scenarios.isKnown($0, "only") }.map(\.text)) }
+    test.then = then.flatMap { self.then($0, test) }
+    test.notSent = (notSent ?? []).compactMap { silence($0, test) }
+    if then == nil, notSent == nil, !allowsIncomplete {
       diagnostics.report(
         fields.location, "the test \(quoted(name)) expects nothing",
         expected: "then or not-sent; then: [] if nothing is sent")
     }
     return test
   }
+
   private static func merged(_ own: Field?, over base: Field?) -> Field? {
     guard let own, let base else { return own ?? base }
-    return Field(key: own.key, location: own.location, node: own.node.merged(over: base.node))
+    return Field(
+      key: own.key, location: own.location, node: own.node.merged(over: base.node),
+      diagnostics: own.diagnostics)
   }
 
   // MARK: what is sent
 
   private func then(_ field: Field, _ test: RuleTest) -> RuleTest.Expectation? {
     switch field.node.kind {
-    case .sequence(let nodes):
-      return .pushes(nodes.compactMap { push($0, test) }, location: field.location)
-    case .mapping: return rhythm(field, test).map { .rhythm($0) }
+    case .sequence:
+      let pushes = ValueType.mappings(RuleTestKeys.push).read(field) ?? []
+      return .pushes(pushes.compactMap { push($0, test) }, location: field.location)
+    case .mapping:
+      return ValueType.mapping(RuleTestKeys.rhythm).read(field)
+        .map { .rhythm(rhythm($0, at: field.location, test)) }
     default:
-      diagnostics.reportType(
-        of: field.node, for: "then",
-        expected: "a list of pushes, or a mapping with count, gap or none-after")
-      return nil
+      return field.refused("a list of pushes, or a mapping with count, gap or none-after")
     }
   }
 
-  private func push(_ node: YAMLNode, _ test: RuleTest) -> ExpectedPush? {
-    guard let entry = Fields(node, as: RuleTestKeys.push, diagnostics: diagnostics),
-      let (at, rule) = timeAndRule(entry, test)
-    else { return nil }
-    var push = ExpectedPush(location: entry.location, at: at, rule: rule.name)
-    push.app = app(entry, rule)
-    push.owner = entry["owner_id"].flatMap(values.text).map(OwnerID.init)
-    push.locale = entry["locale"].flatMap(values.text)
+  func push(_ entry: Fields, _ test: RuleTest) -> ExpectedPush? {
+    let head = head(entry, test.only, test)
+    if head == nil, !entry.listsKeys { return nil }
+    var push = ExpectedPush(
+      location: entry.location, at: head?.at ?? test.scenario.start, rule: head?.rule.name ?? "")
+    (push.app, push.owner) = (head?.app, head?.owner)
+    push.locale = entry.value("locale", .plainText)
+    push.platform = entry.value("platform", .choice)
+    let card = entry.value("card", .later(ValueType<CardEvent>.choice.form))
+    let emit = entry.value(
+      "emit", .later(.word(.event)),
+      excludedBy: ["to", "card", "push", "payload", "locale"] + Self.shown,
+      otherwise: "an emitted event alone: nothing is sent with it")
+    let post = entry.value(
+      "post", .later(.word(.receiver)), excludedBy: ["card", "emit", "push"] + Self.shown,
+      otherwise: "it without the headers of APNs: payload is the body")
+    for field in [emit, post].compactMap({ $0 }) {
+      guard let other = entry.present(field.key.excludedBy).first else { continue }
+      entry.reportMisplaced(
+        other, "next to \(quoted(field.name))", expected: field.key.otherwise)
+    }
+    push.receiver = post.flatMap(ValueType.word(.receiver).read)?.text
+    if let headers = entry.value("push", .mapping(RuleTestKeys.headers)) {
+      addHeaders(headers, to: &push)
+    }
+    push.payload = entry.value("payload", .members).map { .object($0) }
     addShown(entry, to: &push)
-    push.card = entry["card"].flatMap { card($0, rule) }
-    push.emits = entry["emit"].flatMap { emit($0, rule) }
-    if let field = entry["emit"], let other = entry.present(field.key.excludedBy).first {
-      entry.reportMisplaced(other, "next to \"emit\"", expected: field.key.otherwise)
-    }
-    push.receiver = entry["post"].flatMap(decode.word)?.text
-    if let field = entry["post"], let other = entry.present(field.key.excludedBy).first {
-      entry.reportMisplaced(other, "next to \"post\"", expected: field.key.otherwise)
-    }
-    if let field = entry["push"],
-      let headers = Fields(field.node, as: RuleTestKeys.headers, diagnostics: diagnostics)
-    {
-      push.type = headers["type"].flatMap { decode.choice($0, of: PushType.self) }
-      push.priority = headers["priority"].flatMap(decode.priority)
-      push.expires = headers["expires"].flatMap(decode.expiry)
-      push.collapse = headers["collapse"].flatMap(values.text)
-    }
-    if let field = entry["payload"], let payload = values.json(field.node) {
-      if case .object = payload {
-        push.payload = payload
-      } else {
-        diagnostics.reportType(
-          of: field.node, for: "payload", expected: "a mapping of keys to values")
-      }
-    }
+    guard let rule = head?.rule else { return nil }
+    push.card = card.flatMap { self.card($0, rule) }
+    push.emits = emit.flatMap { self.emit($0, rule) }
     return push
+  }
+
+  /// What a phone shows, which neither an event nor a post does.
+  private static let shown = ["platform", "title"] + ofAndroid
+  /// The keys of which each is about Android phones only.
+  private static let ofAndroid = ["channel", "drawn-by", "look"]
+
+  func addHeaders(_ headers: Fields, to push: inout ExpectedPush) {
+    push.type = headers.value("type", .choice)
+    push.priority = headers.value("priority", .priority)
+    push.expires = headers.value("expires", .expiry)
+    push.collapse = headers.value("collapse", .plainText)
   }
 
   /// Decodes what a phone shows.
   private func addShown(_ entry: Fields, to push: inout ExpectedPush) {
-    push.platform = platform(entry)
-    push.title = entry["title"].flatMap(values.text)
-    push.channel = entry["channel"].flatMap(values.text)
-    push.drawnBy = entry["drawn-by"].flatMap {
-      decode.choice($0, of: AndroidStyle.Drawing.self)
-    }
-    push.look = entry["look"].flatMap { scenarios.members($0) }.map { .object($0) }
-    guard let field = entry.present(RuleTestKeys.ofAndroid).first else { return }
+    push.title = entry.value("title", .plainText)
+    push.channel = entry.value("channel", .plainText)
+    push.drawnBy = entry.value("drawn-by", .choice)
+    push.look = entry.value("look", .members).map { .object($0) }
+    guard let field = entry.present(Self.ofAndroid).first else { return }
     if push.platform == .ios {
       entry.reportMisplaced(
         field, "next to platform: ios", expected: "platform: android, which alone has it")
     }
     push.platform = .android
-  }
-
-  private func platform(_ entry: Fields) -> Platform? {
-    entry["platform"].flatMap { decode.choice($0, of: Platform.self) }
   }
 
   private func card(_ field: Field, _ rule: Rule) -> CardEvent? {
@@ -155,30 +153,31 @@ struct RuleTestDecoder {
         expected: "push and payload, or another rule")
       return nil
     }
-    return decode.choice(field, of: CardEvent.self)
+    return ValueType.choice.read(field)
   }
 
   private func emit(_ field: Field, _ rule: Rule) -> String? {
-    guard let word = decode.word(field) else { return nil }
     let known = [rule.what.emittedEvent, rule.escalation?.event].compactMap { $0 }
-    if known.contains(word.text) { return word.text }
-    diagnostics.report(
-      word.location, "the rule \(rule.name) does not emit \(quoted(word.text))",
-      expected: known.first ?? "a rule with emit or escalate", word: word.text, among: known)
-    return nil
+    guard let word = ValueType.word(.event).read(field),
+      scenarios.isKnown(
+        word, among: known, "the rule \(rule.name) does not emit",
+        expected: known.first ?? "a rule with emit or escalate")
+    else { return nil }
+    return word.text
   }
 
-  private func rhythm(_ field: Field, _ test: RuleTest) -> ExpectedRhythm? {
-    guard let fields = Fields(field.node, as: RuleTestKeys.rhythm, diagnostics: diagnostics) else {
-      return nil
-    }
-    var rhythm = ExpectedRhythm(location: field.location)
-    rhythm.count = fields["count"].flatMap(decode.integer)
-    rhythm.gap = fields["gap"].flatMap(decode.duration)
-    rhythm.tolerance = fields["tolerance"].flatMap(decode.duration) ?? .zero
-    rhythm.noneAfter = fields["none-after"].flatMap { values.time($0, from: test.scenario.start) }
-    if let field = fields["tolerance"], fields["gap"] == nil {
-      fields.reportMisplaced(field, "without \"gap\"")
+  func rhythm(
+    _ fields: Fields, at location: SourceLocation, _ test: RuleTest
+  ) -> ExpectedRhythm {
+    var rhythm = ExpectedRhythm(location: location)
+    rhythm.count = fields.value("count", .integer(0...1_000_000))
+    rhythm.gap = fields.value("gap", .duration(such: "20m"))
+    let tolerance = fields.value(
+      "tolerance", .later(.duration(such: "20m")), nextTo: ["gap"], otherwise: "it next to gap")
+    rhythm.tolerance = tolerance.flatMap(ValueType.duration(such: "20m").read) ?? .zero
+    rhythm.noneAfter = fields.value("none-after", .time(from: test.scenario.start))
+    if let tolerance, fields.present(tolerance.key.nextTo).isEmpty {
+      fields.reportMisplaced(tolerance, "without \"gap\"")
     }
     if fields.keys.isEmpty {
       diagnostics.report(
@@ -189,31 +188,29 @@ struct RuleTestDecoder {
 
   // MARK: what is not sent
 
-  private func silence(_ node: YAMLNode, _ test: RuleTest) -> ExpectedSilence? {
-    guard let entry = Fields(node, as: RuleTestKeys.silence, diagnostics: diagnostics),
-      let (at, rule) = timeAndRule(entry, nil, test)
-    else { return nil }
-    var silence = ExpectedSilence(location: entry.location, at: at, rule: rule.name)
-    silence.app = app(entry, rule)
-    silence.owner = entry["owner_id"].flatMap(values.text).map(OwnerID.init)
-    silence.platform = platform(entry)
-    silence.reason = entry["reason"].flatMap(values.text)
+  func silence(_ entry: Fields, _ test: RuleTest) -> ExpectedSilence? {
+    let head = head(entry, nil, test)
+    let platform: Platform? = entry.value("platform", .choice)
+    let reason = entry.value("reason", .plainText)
+    guard let head else { return nil }
+    var silence = ExpectedSilence(location: entry.location, at: head.at, rule: head.rule.name)
+    (silence.app, silence.owner) = (head.app, head.owner)
+    (silence.platform, silence.reason) = (platform, reason)
     return silence
   }
 
   // MARK: what both have
 
-  private func timeAndRule(_ entry: Fields, _ test: RuleTest) -> (Timestamp, Rule)? {
-    timeAndRule(entry, test.only, test)
-  }
+  private typealias Head = (at: Timestamp, rule: Rule, app: App?, owner: OwnerID?)
 
   /// - Parameter only: the rules that may be named; nil means all.
-  private func timeAndRule(
-    _ entry: Fields, _ only: Set<String>?, _ test: RuleTest
-  ) -> (Timestamp, Rule)? {
-    let time = entry.required("at")
-    let at = time.flatMap { values.time($0, from: test.scenario.start) }
-    guard let word = entry.required("rule").flatMap(decode.word), scenarios.isKnown(word, "rule"),
+  private func head(_ entry: Fields, _ only: Set<String>?, _ test: RuleTest) -> Head? {
+    let time = entry.value("at", .later(.rideTime), required: "at: 10m, or 0s at the start")
+    let at = time.flatMap(ValueType.time(from: test.scenario.start).read)
+    let word = entry.value("rule", .word(.ruleName), required: "rule: the name of a rule")
+    let app = entry.value("to", .word(.app))
+    let owner = entry.value("owner_id", .owner)
+    guard let word, scenarios.isKnown(word, "rule"),
       let rule = rules.rules.first(where: { $0.name == word.text }), let time, let at
     else { return nil }
     if let only, !only.contains(word.text) {
@@ -226,17 +223,17 @@ struct RuleTestDecoder {
         time.node.location, "\(test.offset(at)), after the end of the test",
         expected: "at most \(length.rideText), as for has it")
     }
-    return (at, rule)
+    return (at, rule, app.flatMap { self.app($0, rule) }, owner)
   }
 
-  private func app(_ entry: Fields, _ rule: Rule) -> App? {
-    guard let word = entry["to"].flatMap(decode.word) else { return nil }
+  private func app(_ word: LocatedWord, _ rule: Rule) -> App? {
     let known = rule.apps.map(\.rawValue)
-    if known.contains(word.text) { return App(rawValue: word.text) }
-    diagnostics.report(
-      word.location, "the rule \(rule.name) is not for the app \(quoted(word.text))",
-      expected: alternatives(known), word: word.text, among: known)
-    return nil
+    guard
+      scenarios.isKnown(
+        word, among: known, "the rule \(rule.name) is not for the app",
+        expected: alternatives(known))
+    else { return nil }
+    return App(rawValue: word.text)
   }
 }
 

@@ -93,8 +93,8 @@ package struct RuleTestLoader {
     if let root = YAMLNode.root(of: bytes, expected: "tests", diagnostics: diagnostics),
       let fields = Fields(root, as: RuleTestKeys.file, diagnostics: diagnostics)
     {
-      let named = fields["schedules"].flatMap(ScenarioValues(diagnostics: diagnostics).text)
-      let directory = override ?? named.map { Self.path($0, from: path) } ?? standard
+      let named = Self.schedules(fields).map { Self.path($0, from: path) }
+      let directory = override ?? named ?? standard
       switch rules(of: directory) {
       case .failure(let problems): return .failure(problems)
       case .success(let rules):
@@ -108,6 +108,9 @@ package struct RuleTestLoader {
     if let file, diagnostics.problems.isEmpty { return .success(file) }
     return .failure(RuleProblems(problems: Set(diagnostics.problems).sorted()))
   }
+
+  /// Decodes the rule directory, which is relative to the file's own directory.
+  static func schedules(_ fields: Fields) -> String? { fields.value("schedules", .plainText) }
 
   private mutating func rules(of directory: String) -> Result<LoadedRules, RuleProblems> {
     if let known = loaded[directory] { return known }

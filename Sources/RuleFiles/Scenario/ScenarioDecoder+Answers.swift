@@ -5,66 +5,72 @@ import Timeline
 // What APNs and FCM answer on the way.
 
 extension ScenarioDecoder {
-  /// Decodes `away`, `accepts`, or a mapping with the status of an answer.
-  func answer(_ field: Field, _ at: Timestamp) -> Change? {
+  func answers(_ entry: Fields, _ at: Timestamp) -> [Change] {
+    let reasons = FCMReason.table.keys.sorted()
+    let apns = entry.value("apns", .later(.choice(["accepts", "away"])))
+    let fcm = entry.value("fcm", .later(.choice(["accepts", "away"] + reasons)))
+    let ofAPNs = apns.flatMap {
+      answer($0, at, of: .ios, as: ScenarioKeys.answer, such: "or { status: 410, for: 3m }", answer)
+    }
+    let ofFCM = fcm.flatMap {
+      answer(
+        $0, at, of: .android, as: ScenarioKeys.fcmAnswer, reasons,
+        such: "a reason such as UNREGISTERED, or { reason: UNAVAILABLE, for: 3m }", fcmAnswer)
+    }
+    return [ofAPNs, ofFCM].compactMap { $0 }
+  }
+
+  /// Decodes `away`, `accepts`, a word of FCM, or a mapping with a refusal.
+  private func answer(
+    _ field: Field, _ at: Timestamp, of platform: Platform, as form: MappingForm,
+    _ reasons: [String] = [], such example: String, _ refusal: (Fields, Timestamp) -> Change?
+  ) -> Change? {
     switch field.node.string {
-    case "accepts": return .answers(.accepted, until: nil)
-    case "away": return .answers(.unsent(.noConnection("APNs is away")), until: nil)
+    case "accepts": return .answers(.accepted, until: nil, of: platform)
+    case "away":
+      let service = platform == .ios ? "APNs" : "FCM"
+      return .answers(.unsent(.noConnection("\(service) is away")), until: nil, of: platform)
+    case let word? where reasons.contains(word):
+      return fcmRefusal(word, at).map { .answers(.refused($0), until: nil, of: platform) }
     default: break
     }
     guard case .mapping = field.node.kind else {
-      diagnostics.reportType(
-        of: field.node, for: "apns", expected: "accepts, away, or { status: 410, for: 3m }",
-        among: ["accepts", "away"])
-      return nil
+      return field.refused(
+        "accepts, away, \(example)", among: ["accepts", "away"] + reasons)
     }
-    guard
-      let answer = Fields(field.node, as: ScenarioKeys.answer, diagnostics: diagnostics),
-      let status = answer.required("status").flatMap(decode.integer)
-    else { return nil }
-    let until = answer["for"].flatMap(decode.duration).map { at + $0 }
-    let refusal = Refusal(
-      status: status, reason: answer["reason"].flatMap(values.text),
-      timestamp: status == 410 ? at : nil)
-    return .answers(.refused(refusal), until: until)
+    return ValueType.mapping(form).read(field).flatMap { refusal($0, at) }
   }
 
-  /// Decodes `away`, `accepts`, a word of FCM, or a mapping with such a word.
-  func fcmAnswer(_ field: Field, _ at: Timestamp) -> Change? {
-    switch field.node.string {
-    case "accepts": return .answers(.accepted, until: nil, of: .android)
-    case "away":
-      return .answers(.unsent(.noConnection("FCM is away")), until: nil, of: .android)
-    case let word?:
-      if let refusal = refusal(word, at) {
-        return .answers(.refused(refusal), until: nil, of: .android)
-      }
-    case nil: break
+  func answer(_ fields: Fields, _ at: Timestamp) -> Change? {
+    let status = fields.value(
+      "status", .integer(400...599), required: "status: 410, or another one")
+    let reason = fields.value("reason", .plainText)
+    let until = until(fields, at)
+    return status.map {
+      .answers(
+        .refused(Refusal(status: $0, reason: reason, timestamp: $0 == 410 ? at : nil)),
+        until: until)
     }
-    guard case .mapping = field.node.kind else {
-      diagnostics.reportType(
-        of: field.node, for: "fcm",
-        expected: "accepts, away, a reason such as UNREGISTERED, or "
-          + "{ reason: UNAVAILABLE, for: 3m }",
-        among: ["accepts", "away"] + FCMReason.table.keys.sorted())
-      return nil
+  }
+
+  func fcmAnswer(_ fields: Fields, _ at: Timestamp) -> Change? {
+    let known = FCMReason.table.keys.sorted()
+    let reason = fields.value(
+      "reason", .later(.choice(known)), required: "reason: UNAVAILABLE, or another one")
+    let until = until(fields, at)
+    guard let reason else { return nil }
+    guard let refusal = reason.node.string.flatMap({ fcmRefusal($0, at) }) else {
+      return reason.refused(alternatives(known), among: known)
     }
-    guard
-      let answer = Fields(field.node, as: ScenarioKeys.fcmAnswer, diagnostics: diagnostics),
-      let reason = answer.required("reason")
-    else { return nil }
-    guard let refusal = reason.node.string.flatMap({ refusal($0, at) }) else {
-      let known = FCMReason.table.keys.sorted()
-      diagnostics.reportType(
-        of: reason.node, for: reason.name, expected: alternatives(known), among: known)
-      return nil
-    }
-    let until = answer["for"].flatMap(decode.duration).map { at + $0 }
     return .answers(.refused(refusal), until: until, of: .android)
   }
 
+  private func until(_ fields: Fields, _ at: Timestamp) -> Timestamp? {
+    fields.value("for", .duration(such: "10m or 1h30m")).map { at + $0 }
+  }
+
   /// Returns FCM's refusal with this word, which is that of a token that is gone since then.
-  private func refusal(_ word: String, _ at: Timestamp) -> Refusal? {
+  private func fcmRefusal(_ word: String, _ at: Timestamp) -> Refusal? {
     FCMReason.table[word].map { reason in
       Refusal(
         status: reason.status, reason: word,

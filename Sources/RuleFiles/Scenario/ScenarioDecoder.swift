@@ -6,79 +6,89 @@ import Timeline
 struct ScenarioDecoder {
   let diagnostics: Diagnostics
   let rules: RuleSet
-  let decode: NodeDecoder
-  let values: ScenarioValues
 
-  init(diagnostics: Diagnostics, rules: RuleSet) {
-    self.diagnostics = diagnostics
-    self.rules = rules
-    decode = NodeDecoder(diagnostics: diagnostics)
-    values = ScenarioValues(diagnostics: diagnostics)
+  func story(_ fields: Fields, at start: Timestamp) -> Scenario {
+    let given = fields.value("given", .later(.mapping(ScenarioKeys.given)))
+    let when = fields.value(
+      "when", .mappings(ScenarioKeys.step),
+      required: "when: a list such as [{ at: 10m, state: driver_arrived }]")
+    let length = fields.value("for", .duration(such: "10m or 1h30m"))
+    return scenario(given: given, when: when, length: length, at: start)
   }
 
-  /// Returns a scenario; what can't be read is reported.
-  ///
-  /// - Parameter fields: the mapping with `when` and `for`.
-  func scenario(given: Field?, _ fields: Fields, at start: Timestamp) -> Scenario? {
-    let given = given.flatMap {
-      Fields($0.node, as: ScenarioKeys.given, diagnostics: diagnostics)
-    }
-    var start = start
-    if let field = given?["at"] {
-      guard let stated = field.node.string.flatMap(CivilTime.instant(iso:)) else {
-        diagnostics.reportType(
-          of: field.node, for: "at", expected: "a time such as 2026-11-21T08:00:00Z")
-        return nil
-      }
-      start = stated
-    }
-    var ride = Ride(id: "story", state: nil)
-    let hasRide = given?["ride"]?.node.string != "none"
-    if hasRide, let field = given?["ride"],
-      let row = Fields(field.node, as: ScenarioKeys.ride, diagnostics: diagnostics)
-    {
-      if let id = row["id"].flatMap(values.text) { ride.id = RideID(id) }
-      ride.set(columns(row, start, of: ride.id))
-    }
+  /// Decodes what APNs answers in a rehearsal.
+  func faults(_ fields: Fields, from start: Timestamp) -> [ScenarioStep] {
+    let when = fields.value(
+      "when", .mappings(ScenarioKeys.step),
+      required: "when: a list such as [{ at: 9h, apns: { status: 503, for: 3m } }]")
+    return steps(when, start, of: "")
+  }
+
+  func scenario(
+    given: Field?, when: [Fields]?, length: Duration?, at start: Timestamp
+  ) -> Scenario {
+    let form = ScenarioKeys.given
+    let fields = given.flatMap(ValueType.mapping(form).read)
+    var scenario = self.given(fields ?? Fields(form), at: start)
+    scenario.steps = steps(when, scenario.start, of: scenario.view.ride?.id)
+    scenario.length = length
+    return scenario
+  }
+
+  /// - Parameter usual: When a scenario begins that states no time.
+  func given(_ fields: Fields, at usual: Timestamp) -> Scenario {
+    let start = fields.value("at", .instant) ?? usual
+    let field = fields.value("ride", .later(.mapping(ScenarioKeys.ride)))
+    let hasRide = field?.node.string != "none"
+    let row = hasRide ? field.flatMap(ValueType.mapping(ScenarioKeys.ride).read) : nil
+    var ride = row.map { self.ride($0, at: start) } ?? Ride(id: "story", state: nil)
     ride.updatedAt = start
     if let state = ride.state { ride.entered[state] = start }
     var scenario = Scenario(
       start: start, view: RideView(rideID: ride.id, ride: hasRide ? ride : nil, phones: []))
-    scenario.steps = steps(fields, start, of: hasRide ? ride.id : nil)
-    scenario.length = fields["for"].flatMap(decode.duration)
-    scenario.lacksPhones = given?["phones"] == nil
-    if let given {
-      addPhones(given, to: &scenario)
-      addPeople(given, to: &scenario)
-    }
+    addPhones(fields, to: &scenario)
+    addPeople(fields, to: &scenario)
     return scenario
   }
+
+  func ride(_ fields: Fields, at start: Timestamp) -> Ride {
+    let id = fields.value("id", .plainText) ?? "story"
+    var ride = Ride(id: RideID(id), state: nil)
+    ride.set(columns(fields, start, of: ride.id))
+    return ride
+  }
+
+  // MARK: when
 
   /// Decodes `when`; the entries must be in the order of time.
   ///
   /// - Parameter ride: The ride that they are about; nil if they are about people only.
-  func steps(_ fields: Fields, _ start: Timestamp, of ride: RideID?) -> [ScenarioStep] {
-    guard let field = fields.required("when") else { return [] }
-    var steps: [ScenarioStep] = []
-    for node in values.list(field) {
-      guard
-        let entry = Fields(node, as: ScenarioKeys.step, diagnostics: diagnostics),
-        let at = entry.required("at").flatMap({ values.time($0, from: start) })
-      else { continue }
-      if let last = steps.last, at < last.at {
-        diagnostics.report(
-          entry.location(of: "at"), "an entry before the one above it",
-          expected: "the entries of when in the order of time")
-      }
-      let changes = changes(entry, start, at, of: ride)
-      if entry.keys == ["at"] {
-        diagnostics.report(
-          entry.location, "an entry in which nothing happens",
-          expected: "state, event, attributes, contact, seen, preference, apns or fcm next to at")
-      }
-      steps.append(ScenarioStep(at: at, changes))
+  private func steps(_ entries: [Fields]?, _ start: Timestamp, of ride: RideID?) -> [ScenarioStep] {
+    (entries ?? []).reduce(into: []) { steps, entry in
+      let step = step(entry, from: start, after: steps.last?.at, of: ride)
+      if let step { steps.append(step) }
     }
-    return steps
+  }
+
+  func step(
+    _ entry: Fields, from start: Timestamp, after last: Timestamp?, of ride: RideID?
+  ) -> ScenarioStep? {
+    let time = entry.value("at", .later(.rideTime), required: "at: 10m, or 0s at the start")
+    let at = time.flatMap(ValueType.time(from: start).read)
+    if at == nil, !entry.listsKeys { return nil }
+    let changes = changes(entry, start, at ?? start, of: ride)
+    guard let time, let at else { return nil }
+    if let last, at < last {
+      diagnostics.report(
+        time.location, "an entry before the one above it",
+        expected: "the entries of when in the order of time")
+    }
+    if entry.keys.count == 1 {
+      diagnostics.report(
+        entry.location, "an entry in which nothing happens",
+        expected: "state, event, attributes, contact, seen, preference, apns or fcm next to at")
+    }
+    return ScenarioStep(at: at, changes)
   }
 
   private func changes(
@@ -90,186 +100,90 @@ struct ScenarioDecoder {
         entry.reportMisplaced(field, "in an entry without \(quoted(needed[0]))")
       }
     }
-    var changes: [Change] = []
-    if let field = entry["apns"], let answer = answer(field, at) { changes.append(answer) }
-    if let field = entry["fcm"], let answer = fcmAnswer(field, at) { changes.append(answer) }
-    if let ride {
-      let columns = columns(entry, start, of: ride)
-      if columns != RideUpdate(id: ride) { changes.append(.ride(columns)) }
-    } else {
+    let event = event(entry, of: ride)
+    let app = entry.value("contact", .word(.app)).map { App(rawValue: $0.text) }
+    let rule = entry.value("seen", .word(.ruleName))
+    let owner = entry.value(
+      "owner_id", .owner, nextTo: ["contact", "seen"], otherwise: "it next to contact or seen")
+    let installation = entry.value(
+      "installation_id", .installation, nextTo: ["contact"], otherwise: "it next to contact")
+    let preference = entry.value("preference", .mapping(ScenarioKeys.preference))
+      .flatMap { self.preference($0, ride) }
+    var changes = answers(entry, at)
+    let columns = columns(entry, start, of: ride ?? "")
+    if ride == nil {
       reportRide(entry)
+      if app != nil, owner == nil { requireOwner(entry) }
+    } else if columns != RideUpdate(id: columns.id) {
+      changes.append(.ride(columns))
     }
-    if let field = entry["event"], let name = event(field) {
-      let data = entry["data"].flatMap(members) ?? [:]
-      let isPersonal = entry["ride"].flatMap { decode.choice($0, of: RideOfEvent.self) } != nil
-      let event = NamedEvent(name, ride: isPersonal ? nil : ride, data: data)
-      if event.ride == nil { requirePeople(event, field) }
-      changes.append(.event(event))
-    }
-    if let field = entry["contact"], let app = decode.word(field) {
-      let installation = entry["installation_id"].flatMap(values.text).map(InstallationID.init)
-      changes.append(
-        .contact(Contact(App(rawValue: app.text), owner(entry), installation, ride: ride)))
-    }
-    if let field = entry["preference"],
-      let form = Fields(field.node, as: ScenarioKeys.preference, diagnostics: diagnostics),
-      let preference = preference(form, ride)
-    {
-      changes.append(.preference(preference))
-    }
-    if let field = entry["seen"], let rule = decode.word(field), isKnown(rule, "seen"), let ride {
+    if let event { changes.append(.event(event)) }
+    if let app { changes.append(.contact(Contact(app, owner, installation, ride: ride))) }
+    if let preference { changes.append(.preference(preference)) }
+    if let rule, isKnown(rule, "seen"), let ride {
       let push = PushReference(ride: ride, rule: rule.text, token: nil)
-      changes.append(.seen(push, by: owner(entry)))
+      changes.append(.seen(push, by: owner))
     }
     return changes
   }
 
-  func members(_ field: Field) -> [String: JSONValue]? {
-    if case .object(let members)? = values.json(field.node) { return members }
-    diagnostics.reportType(
-      of: field.node, for: field.name, expected: "a mapping of keys to values")
-    return nil
+  private func event(_ entry: Fields, of ride: RideID?) -> NamedEvent? {
+    let field = entry.value("event", .later(.word(.event)))
+    let data = entry.value("data", .members, nextTo: ["event"], otherwise: "it next to event")
+    let other: RideOfEvent? = entry.value(
+      "ride", .choice, nextTo: ["event"], otherwise: "it next to event")
+    guard let field, let name = ValueType.word(.event).read(field),
+      isKnown(name, among: rules.knownEvents.sorted(), "event names the unknown event")
+    else { return nil }
+    let event = NamedEvent(name.text, ride: other == nil ? ride : nil, data: data ?? [:])
+    if event.ride == nil { requirePeople(event, field) }
+    return event
   }
 
-  func owner(_ fields: Fields) -> OwnerID? {
-    fields["owner_id"].flatMap(values.text).map(OwnerID.init)
-  }
-
-  /// Returns whether a rule has this name; reports it if not.
-  func isKnown(_ rule: LocatedWord, _ key: String) -> Bool {
-    let known = rules.rules.map(\.name)
-    if known.contains(rule.text) { return true }
-    diagnostics.report(
-      rule.location, "\(key) names the unknown rule \(quoted(rule.text))",
-      expected: "the name of a rule", word: rule.text, among: known)
-    return false
-  }
-
-  private func event(_ field: Field) -> String? {
-    guard let word = decode.word(field) else { return nil }
-    if rules.knownEvents.contains(word.text) { return word.text }
-    let known = rules.knownEvents.sorted()
-    diagnostics.report(
-      word.location, "event names the unknown event \(quoted(word.text))",
-      expected: "one of \(known.joined(separator: ", "))", word: word.text, among: known)
-    return nil
-  }
-
-  // The ride's row.
-
+  /// Decodes columns of the ride's row.
   private func columns(_ fields: Fields, _ start: Timestamp, of ride: RideID) -> RideUpdate {
+    let states = rules.activeStates.union(rules.finalStates).sorted()
     var row = RideUpdate(id: ride)
-    if let field = fields["state"], let state = state(field) { row.state = state }
-    if let field = fields["customer_id"] {
-      row.customerID = .some(values.nullable(field).map(OwnerID.init))
+    if let word = fields.value("state", .word(.event)),
+      isKnown(word, among: states, "state names the unknown state")
+    {
+      row.state = word.text
     }
-    if let field = fields["driver_id"] {
-      row.driverID = .some(values.nullable(field).map(OwnerID.init))
-    }
-    if let field = fields["pickup_at"] { row.pickupAt = values.nullableTime(field, from: start) }
-    if let zone = fields["time_zone"].flatMap(decode.zoneName) { row.timeZone = zone.identifier }
-    if let field = fields["attributes"] {
-      row.attributes = members(field)
+    row.customerID = fields.value("customer_id", ValueType.owner.orNull)
+    row.driverID = fields.value("driver_id", ValueType.owner.orNull)
+    row.pickupAt = fields.value("pickup_at", ValueType.time(from: start).orNull)
+    row.timeZone = fields.value("time_zone", .zoneName)
+    row.participants = fields.value("participants", .mappings(ScenarioKeys.participant))?
+      .compactMap(participant)
+    if let field = fields.value("attributes", .later(.payload())) {
+      row.attributes = ValueType.members.read(field)
       if row.attributes != nil {
-        DeclaredValues(diagnostics: diagnostics, values: values).check(field, rules.attributes)
+        DeclaredValues(diagnostics: diagnostics).check(field, rules.attributes)
       }
     }
-    if let field = fields["participants"] { row.participants = participants(field) }
     return row
   }
 
-  private func state(_ field: Field) -> String? {
-    guard let word = decode.word(field) else { return nil }
-    let known = rules.activeStates.union(rules.finalStates).sorted()
-    if known.contains(word.text) { return word.text }
+  // MARK: names of the rules
+
+  /// Returns whether a rule has this name; reports it if not.
+  func isKnown(_ rule: LocatedWord, _ key: String) -> Bool {
+    isKnown(
+      rule, among: rules.rules.map(\.name), "\(key) names the unknown rule",
+      expected: "the name of a rule")
+  }
+
+  /// Returns whether a word is one of those that the rules have; reports it if not.
+  func isKnown(
+    _ word: LocatedWord, among known: [String], _ found: String, _ reason: String = "",
+    expected: String? = nil
+  ) -> Bool {
+    if known.contains(word.text) { return true }
     diagnostics.report(
-      word.location, "state names the unknown state \(quoted(word.text))",
-      expected: "one of \(known.joined(separator: ", "))", word: word.text, among: known)
-    return nil
-  }
-
-  // Phones, cards and start tokens.
-
-  private func addPhones(_ given: Fields, to scenario: inout Scenario) {
-    for (index, fields) in entries(given["phones"], ScenarioKeys.phone) {
-      guard var phone = registration(fields, "phone", index, scenario) else { continue }
-      phone.locale = fields["locale"].flatMap(values.text)
-      if fields["receipts"].flatMap(decode.flag) == false {
-        scenario.withoutReceipts.insert(PhoneOwner(phone.app, phone.ownerID))
-      }
-      phone.timeZone = fields["time_zone"].flatMap(decode.zoneName)?.identifier
-      scenario.view.phones.append(Phone(phone, id: Int64(index + 1)))
-    }
-    for (index, fields) in entries(given["cards"], ScenarioKeys.card) {
-      guard var card = registration(fields, "card", index, scenario) else { continue }
-      card.isFrequent = fields["frequent"].flatMap(decode.flag) ?? false
-      scenario.view.cards.append(Card(card, id: Int64(index + 1), at: scenario.start))
-    }
-    for (index, fields) in entries(given["push_to_start"], ScenarioKeys.startToken) {
-      guard let start = registration(fields, "start", index, scenario),
-        let type = attributesType(fields, of: start.app)
-      else { continue }
-      scenario.view.startTokens.append(
-        StartToken(start, id: Int64(index + 1), type: type, at: scenario.start))
-    }
-  }
-
-  func entries(_ field: Field?, _ form: MappingForm) -> [(Int, Fields)] {
-    guard let field else { return [] }
-    return values.list(field).enumerated().compactMap { index, node in
-      Fields(node, as: form, diagnostics: diagnostics).map { (index, $0) }
-    }
-  }
-
-  private func attributesType(_ fields: Fields, of app: App) -> String? {
-    if let field = fields["attributes_type"] { return values.text(field) }
-    for rule in rules.rules where rule.app == app {
-      if case .liveActivity(let life) = rule.what { return life.attributesType }
-    }
-    diagnostics.report(
-      fields.location, "a push-to-start token of \(app), which has no card",
-      expected: "an app with a live-activity rule, or attributes_type")
-    return nil
-  }
-
-  private func registration(
-    _ fields: Fields, _ what: String, _ index: Int, _ scenario: Scenario
-  ) -> Registration? {
-    guard let app = app(fields) else { return nil }
-    var registration = Registration(
-      app: app,
-      ownerID: fields["owner_id"].flatMap(values.text).map(OwnerID.init) ?? scenario.owner(of: app)
-        ?? "",
-      token: "")
-    registration.platform =
-      fields["platform"].flatMap { decode.choice($0, of: Platform.self) } ?? .ios
-    registration.token = token(fields, what, index, registration)
-    registration.environment = fields["environment"].flatMap {
-      decode.choice($0, of: APNsEnvironment.self)
-    }
-    registration.installationID = fields["installation_id"].flatMap(values.text)
-      .map(InstallationID.init)
-    return registration
-  }
-
-  /// Returns the stated token, or a made-up one of the platform's form.
-  private func token(
-    _ fields: Fields, _ what: String, _ index: Int, _ registration: Registration
-  ) -> String {
-    let stated = fields["token"].flatMap(values.text)
-    let invented = InventedRide.token(what, registration.app, Int64(index + 1))
-    guard registration.platform == .android else { return stated?.lowercased() ?? invented }
-    if let field = fields["environment"] {
-      diagnostics.report(
-        field.location, "environment of an Android phone",
-        expected: "the phone without it: FCM has no environments")
-    }
-    if let stated, FCMRegistration(stated) == nil, let field = fields["token"] {
-      diagnostics.report(
-        field.node.location, "token is not a registration of FCM",
-        expected: "at most 512 visible ASCII characters")
-    }
-    return stated ?? "fcm:" + invented
+      word.location, "\(found) \(quoted(word.text))\(reason)",
+      expected: expected ?? "one of \(known.joined(separator: ", "))", word: word.text,
+      among: known)
+    return false
   }
 }
 

@@ -32,7 +32,7 @@ package enum ScenarioFile {
       let fields = Fields(root, as: ScenarioKeys.file, diagnostics: diagnostics)
     else { return nil }
     let decoder = ScenarioDecoder(diagnostics: diagnostics, rules: rules)
-    return decoder.scenario(given: fields["given"], fields, at: start)
+    return decoder.story(fields, at: start)
   }
 }
 

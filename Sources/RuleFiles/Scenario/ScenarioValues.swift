@@ -1,66 +1,87 @@
 import Base
 import RideCore
 
-/// Decodes the values of a story: texts, times, lists and JSON.
-struct ScenarioValues {
-  let diagnostics: Diagnostics
+// The values of a story: texts, times and JSON.
 
-  /// Returns the entries of a list.
-  func list(_ field: Field) -> [YAMLNode] {
-    if case .sequence(let nodes) = field.node.kind { return nodes }
-    diagnostics.reportType(of: field.node, for: field.name, expected: "a list of mappings")
-    return []
-  }
-
-  /// Decodes a text; a number counts as its digits, because IDs and tokens may look like one.
-  func text(_ field: Field) -> String? {
-    if case .scalar(let scalar) = field.node.kind, scalar.value != .null, !scalar.text.isEmpty {
-      return scalar.text
-    }
-    diagnostics.reportType(of: field.node, for: field.name, expected: "a text")
-    return nil
-  }
-
-  /// Decodes a text; nil for null.
-  func nullable(_ field: Field) -> String? {
-    if case .scalar(let scalar) = field.node.kind, scalar.value == .null { return nil }
-    return text(field)
-  }
-
-  /// Decodes the same, or null.
-  func nullableTime(_ field: Field, from start: Timestamp) -> Timestamp?? {
-    if case .scalar(let scalar) = field.node.kind, scalar.value == .null { return .some(nil) }
-    return time(field, from: start).map { .some($0) }
-  }
-
-  /// Decodes a duration after the start, or a time.
-  func time(_ field: Field, from start: Timestamp) -> Timestamp? {
-    if let text = field.node.string {
-      if text == "0s" { return start }
-      if let duration = Duration(rideText: text) { return start + duration }
-      if let instant = CivilTime.instant(iso: text) { return instant }
-    }
-    diagnostics.reportType(
-      of: field.node, for: field.name,
-      expected: "a duration after the start such as 10m, or a time such as 2026-11-21T08:00:00Z")
-    return nil
-  }
-
-  /// Returns a value as JSON; nil if part of it was refused.
-  func json(_ node: YAMLNode) -> JSONValue? {
-    switch node.kind {
+extension YAMLNode {
+  /// The node as JSON; nil if part of it was refused.
+  var json: JSONValue? {
+    switch kind {
     case .refused: return nil
     case .scalar(let scalar): return scalar.value
     case .sequence(let nodes):
-      let values = nodes.compactMap(json)
+      let values = nodes.compactMap(\.json)
       return values.count == nodes.count ? .array(values) : nil
     case .mapping(let pairs):
       var members: [String: JSONValue] = [:]
       for pair in pairs {
-        guard let value = json(pair.value) else { return nil }
+        guard let value = pair.value.json else { return nil }
         members[pair.key] = value
       }
       return .object(members)
+    }
+  }
+}
+
+extension ValueType where Value == String {
+  /// A text; a number counts as its digits, because IDs and tokens may look like one.
+  static var plainText: Self {
+    Self(.text(expected: "a text")) { field in
+      if case .scalar(let scalar) = field.node.kind, scalar.value != .null, !scalar.text.isEmpty {
+        return scalar.text
+      }
+      return field.refused("a text")
+    }
+  }
+
+  static var zoneName: Self {
+    ValueType<ZoneTimes>(.zoneName, NodeDecoder.zoneName).map(\.identifier)
+  }
+}
+
+extension ValueType where Value == OwnerID {
+  static var owner: Self { ValueType<String>.plainText.map { OwnerID($0) } }
+}
+
+extension ValueType where Value == InstallationID {
+  static var installation: Self { ValueType<String>.plainText.map { InstallationID($0) } }
+}
+
+extension ValueType where Value == Timestamp {
+  static var instant: Self {
+    Self(.rideTime) {
+      $0.node.string.flatMap(CivilTime.instant(iso:))
+        ?? $0.refused("a time such as 2026-11-21T08:00:00Z")
+    }
+  }
+
+  /// A duration after the start, or a time.
+  static func time(from start: Timestamp) -> Self {
+    Self(.rideTime) { field in
+      let text = field.node.string ?? ""
+      let duration = text == "0s" ? .zero : Duration(rideText: text)
+      return duration.map { start + $0 } ?? CivilTime.instant(iso: text)
+        ?? field.refused(
+          "a duration after the start such as 10m, or a time such as 2026-11-21T08:00:00Z")
+    }
+  }
+}
+
+extension ValueType where Value == [String: JSONValue] {
+  static var members: Self {
+    Self(.payload()) {
+      if case .object(let members)? = $0.node.json { return members }
+      return $0.refused("a mapping of keys to values")
+    }
+  }
+}
+
+extension ValueType {
+  /// The same, or null.
+  var orNull: ValueType<Value?> {
+    ValueType<Value?>(form) { field in
+      if case .scalar(let scalar) = field.node.kind, scalar.value == .null { return .some(nil) }
+      return read(field).map { .some($0) }
     }
   }
 }
