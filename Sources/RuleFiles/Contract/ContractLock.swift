@@ -80,14 +80,7 @@ package struct ContractLock: Sendable {
           pair.value, as: ContractForm.type, of: shortened(pair.key), diagnostics: diagnostics)
       else { continue }
       var decoder = LockedFieldDecoder(diagnostics: diagnostics)
-      var contract = CardContract(typeName: pair.key)
-      if let node = fields["attributes"] {
-        contract.attributes = decoder.fields(node.node, ["attributes"])
-      }
-      if let node = fields["content-state"] {
-        contract.contentState = decoder.fields(node.node, ["content-state"])
-      }
-      contracts[pair.key] = contract
+      contracts[pair.key] = decoder.contract(fields, named: pair.key)
       locations[pair.key] = decoder.locations
       locations[pair.key]?[[]] = pair.keyLocation
     }
@@ -98,22 +91,14 @@ package struct ContractLock: Sendable {
 private enum ContractForm {
   static let types = DeclaredType.allCases.map(\.rawValue) + ["state", "unknown"]
 
-  static let type = MappingForm(
-    subject: "an attributes-type",
-    keys: [
-      Key("attributes", .payload(), "The fields of the type."),
-      Key("content-state", .payload(), "The fields of its ContentState."),
-    ])
-
-  static let field = MappingForm(
-    subject: "a field",
-    keys: [
-      Key("type", .fieldType, "The type.", required: "type: string, or another type"),
-      Key("optional", .flag, "Whether it may be null."),
-      Key("since", .integer(1...1000), "The version that added it."),
-      Key("elements", .payload(), "The type of a list's elements."),
-      Key("members", .payload(), "The fields of an object."),
-    ])
+  static let type = MappingForm("an attributes-type") { fields in
+    var decoder = LockedFieldDecoder(diagnostics: .unused)
+    return decoder.contract(fields, named: "")
+  }
+  static let field = MappingForm("a field") { fields in
+    var decoder = LockedFieldDecoder(diagnostics: .unused)
+    return decoder.field(fields, [])
+  }
 }
 
 /// Decodes the fields of `contract.lock`.
@@ -123,6 +108,17 @@ private struct LockedFieldDecoder {
 
   init(diagnostics: Diagnostics) {
     self.diagnostics = diagnostics
+  }
+
+  mutating func contract(_ fields: Fields, named name: String) -> CardContract {
+    var contract = CardContract(typeName: name)
+    contract.attributes = part("attributes", fields)
+    contract.contentState = part("content-state", fields)
+    return contract
+  }
+
+  private mutating func part(_ name: String, _ fields: Fields) -> [String: CardField] {
+    fields.value(name, .later(.payload())).map { self.fields($0.node, [name]) } ?? [:]
   }
 
   mutating func fields(_ node: YAMLNode, _ path: [String]) -> [String: CardField] {
@@ -142,20 +138,23 @@ private struct LockedFieldDecoder {
   private mutating func field(_ node: YAMLNode, _ path: [String]) -> CardField? {
     let title = FieldPath.text(path)
     guard case .mapping = node.kind else { return type(node, title).map { CardField($0) } }
-    let decode = NodeDecoder(diagnostics: diagnostics)
-    let fields = Fields(node, as: ContractForm.field, of: title, diagnostics: diagnostics)
-    guard let fields, let word = fields.required("type"), var type = type(word.node, title) else {
-      return nil
+    return Fields(node, as: ContractForm.field, of: title, diagnostics: diagnostics)
+      .flatMap { field($0, path) }
+  }
+
+  mutating func field(_ fields: Fields, _ path: [String]) -> CardField? {
+    let word = fields.value(
+      "type", .later(.fieldType), required: "type: string, or another type")
+    let isOptional = fields.value("optional", .flag) ?? false
+    let since = fields.value("since", .integer(1...1000))
+    let elements = fields.value("elements", .later(.payload()))
+    let members = fields.value("members", .later(.payload()))
+    guard let word, var type = type(word.node, FieldPath.text(path)) else { return nil }
+    if case .list = type, let elements {
+      type = .list(field(elements.node, path + ["[]"])?.type)
     }
-    if case .list = type, let element = fields["elements"] {
-      type = .list(field(element.node, path + ["[]"])?.type)
-    }
-    if case .object = type, let members = fields["members"] {
-      type = .object(self.fields(members.node, path))
-    }
-    return CardField(
-      type, isOptional: fields["optional"].flatMap(decode.flag) ?? false,
-      since: fields["since"].flatMap(decode.integer))
+    if case .object = type, let members { type = .object(self.fields(members.node, path)) }
+    return CardField(type, isOptional: isOptional, since: since)
   }
 
   private func type(_ node: YAMLNode, _ title: String) -> FieldType? {
