@@ -134,9 +134,6 @@ struct AlertDecoder {
       guard let template = templates.template(field.node, for: field.name) else { return nil }
       if template.solePlaceholder != nil { return template }
     }
-    diagnostics.reportType(
-      of: field.node, for: field.name,
-      expected: "a whole number from 0 on, or one placeholder and nothing else")
-    return nil
+    return field.refused("a whole number from 0 on, or one placeholder and nothing else")
   }
 }

@@ -144,8 +144,7 @@ struct AndroidLookDecoder {
     }
     if text == .some(nil) { return nil }
     guard let text = text ?? nil, let placeholder = text.solePlaceholder else {
-      diagnostics.reportType(of: field.node, for: field.name, expected: expected)
-      return nil
+      return field.refused(expected)
     }
     check([placeholder], field.name, field.node)
     return (text, placeholder)

@@ -82,10 +82,7 @@ struct CardDecoder {
     {
       return text
     }
-    diagnostics.reportType(
-      of: field.node, for: field.name,
-      expected: "the name of the app's ActivityAttributes type, such as RideAttributes")
-    return nil
+    return field.refused("the name of the app's ActivityAttributes type, such as RideAttributes")
   }
 
   private mutating func contentState(_ field: Field) -> [String: PayloadTemplate]? {
@@ -158,10 +155,8 @@ struct CardDecoder {
       }
       return opening
     }
-    diagnostics.reportType(
-      of: field.node, for: field.name,
-      expected: "a time of the ride with an offset, such as pickup_at - 45m or attributes.gate_at")
-    return nil
+    return field.refused(
+      "a time of the ride with an offset, such as pickup_at - 45m or attributes.gate_at")
   }
 
   /// Decodes a map whose keys are events.

@@ -19,10 +19,7 @@ struct CardFieldDecoder {
 
   mutating func fields(_ field: Field) -> [String: PayloadTemplate]? {
     guard case .mapping(let pairs) = field.node.kind else {
-      diagnostics.reportType(
-        of: field.node, for: field.name,
-        expected: "a mapping such as { status: \"{{ride.state}}\" }")
-      return nil
+      return field.refused("a mapping such as { status: \"{{ride.state}}\" }")
     }
     return members(pairs, [field.name], field.name)
   }

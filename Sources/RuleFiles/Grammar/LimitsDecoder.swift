@@ -68,11 +68,9 @@ struct LimitsDecoder {
   private func quiet(_ field: Field) -> (hours: QuietHours?, Void)? {
     if field.node.string == "off" { return (nil, ()) }
     if case .mapping = field.node.kind { return hours(field.node).map { ($0, ()) } }
-    diagnostics.reportType(
-      of: field.node, for: field.name,
-      expected: "off, or hours such as { from: \"22:00\", to: \"07:00\", then: hold }",
+    return field.refused(
+      "off, or hours such as { from: \"22:00\", to: \"07:00\", then: hold }",
       among: ["off"])
-    return nil
   }
 
   private func hours(_ node: YAMLNode) -> QuietHours? {
@@ -95,8 +93,6 @@ struct LimitsDecoder {
 
   private func time(_ field: Field) -> QuietHours.TimeOfDay? {
     if let time = field.node.string.flatMap(QuietHours.TimeOfDay.init(text:)) { return time }
-    diagnostics.reportType(
-      of: field.node, for: field.name, expected: "a time of day such as \"22:00\", up to \"23:59\"")
-    return nil
+    return field.refused("a time of day such as \"22:00\", up to \"23:59\"")
   }
 }

@@ -77,33 +77,26 @@ struct NodeDecoder {
   ) -> Choice? {
     if let choice = field.node.string.flatMap(Choice.init) { return choice }
     let known = Choice.allCases.map(\.rawValue)
-    diagnostics.reportType(
-      of: field.node, for: field.name, expected: expected ?? alternatives(known), among: known)
-    return nil
+    return field.refused(expected ?? alternatives(known), among: known)
   }
 
   func flag(_ field: Field) -> Bool? {
     if case .scalar(let scalar) = field.node.kind, case .bool(let flag) = scalar.value {
       return flag
     }
-    diagnostics.reportType(of: field.node, for: field.name, expected: "true or false")
-    return nil
+    return field.refused("true or false")
   }
 
   func integer(_ field: Field) -> Int? {
     guard case .integer(let range) = field.key.form else { return nil }
     if let number = field.node.integer, range.contains(number) { return Int(exactly: number) }
-    diagnostics.reportType(
-      of: field.node, for: field.name,
-      expected: "a whole number from \(range.lowerBound) to \(range.upperBound)")
-    return nil
+    return field.refused("a whole number from \(range.lowerBound) to \(range.upperBound)")
   }
 
   func number(_ field: Field) -> Double? {
     guard case .number(let range, let expected) = field.key.form else { return nil }
     if let number = field.node.number, range?.contains(number) ?? true { return number }
-    diagnostics.reportType(of: field.node, for: field.name, expected: expected)
-    return nil
+    return field.refused(expected)
   }
 
   /// Reads a duration; one that is longer than the key allows is reported and returned.
@@ -135,12 +128,10 @@ struct NodeDecoder {
   /// Reads `ride` or the name of a time zone.
   func timeZone(_ field: Field) -> Timing.Zone? {
     if field.node.string == "ride" { return .ride }
-    if let zone = field.node.string.flatMap(ZoneTimes.init(identifier:)) { return .named(zone) }
-    diagnostics.reportType(
-      of: field.node, for: field.name,
-      expected: "ride (the ride's own zone), or \(ZoneName.expected)",
-      among: ["ride"] + FoundationZones.names)
-    return nil
+    return zone(field).map { .named($0) }
+      ?? field.refused(
+        "ride (the ride's own zone), or \(ZoneName.expected)",
+        among: ["ride"] + FoundationZones.names)
   }
 
   /// Reads `ride`, `phone` or the name of a time zone.
@@ -150,49 +141,32 @@ struct NodeDecoder {
     case "phone": return .phone
     default: break
     }
-    if let zone = field.node.string.flatMap(ZoneTimes.init(identifier:)) { return .named(zone) }
-    diagnostics.reportType(
-      of: field.node, for: field.name,
-      expected: "ride (the ride's own zone), phone (the zone of each phone), or "
-        + ZoneName.expected,
-      among: ["ride", "phone"] + FoundationZones.names)
-    return nil
+    return zone(field).map { .named($0) }
+      ?? field.refused(
+        "ride (the ride's own zone), phone (the zone of each phone), or \(ZoneName.expected)",
+        among: ["ride", "phone"] + FoundationZones.names)
   }
 
   /// Reads the name of a time zone.
   func zoneName(_ field: Field) -> ZoneTimes? {
-    if let zone = field.node.string.flatMap(ZoneTimes.init(identifier:)) { return zone }
-    diagnostics.reportType(
-      of: field.node, for: field.name, expected: ZoneName.expected,
-      among: FoundationZones.names)
-    return nil
+    zone(field) ?? field.refused(ZoneName.expected, among: FoundationZones.names)
+  }
+
+  private func zone(_ field: Field) -> ZoneTimes? {
+    field.node.string.flatMap(ZoneTimes.init(identifier:))
   }
 
   /// Reads `never-store` or a duration.
   func expiry(_ field: Field) -> RuleExpiry? {
-    if let expiry = field.node.string.flatMap({ RuleExpiry(text: $0) }) { return expiry }
-    diagnostics.reportType(
-      of: field.node, for: field.name, expected: "a duration such as 5m or 1h30m, or never-store",
-      among: ["never-store"])
-    return nil
+    field.node.string.flatMap { RuleExpiry(text: $0) }
+      ?? field.refused("a duration such as 5m or 1h30m, or never-store", among: ["never-store"])
   }
 
   func priority(_ field: Field) -> PushPriority? {
-    if let number = field.node.integer,
-      let priority = Int(exactly: number).flatMap(PushPriority.init)
-    {
-      return priority
-    }
-    diagnostics.reportType(
-      of: field.node, for: field.name,
-      expected: "10 (at once), 5 (when it suits the phone) or 1 (without waking it)")
-    return nil
+    field.node.integer.flatMap { Int(exactly: $0) }.flatMap(PushPriority.init)
+      ?? field.refused("10 (at once), 5 (when it suits the phone) or 1 (without waking it)")
   }
 
   /// Reads the number 1, with which Apple switches something on.
-  func one(_ field: Field) -> Bool? {
-    if field.node.integer == 1 { return true }
-    diagnostics.reportType(of: field.node, for: field.name, expected: "1")
-    return nil
-  }
+  func one(_ field: Field) -> Bool? { field.node.integer == 1 ? true : field.refused("1") }
 }

@@ -190,10 +190,7 @@ struct TemplateDecoder {
   func payload(_ field: Field) -> [String: PayloadTemplate]? {
     guard case .payload(let reserved) = field.key.form else { return nil }
     guard case .mapping(let pairs) = field.node.kind else {
-      diagnostics.reportType(
-        of: field.node, for: field.name,
-        expected: "a mapping such as { ride_id: \"{{ride.id}}\" }")
-      return nil
+      return field.refused("a mapping such as { ride_id: \"{{ride.id}}\" }")
     }
     if let pair = pairs.first(where: { $0.key == reserved }) {
       diagnostics.report(

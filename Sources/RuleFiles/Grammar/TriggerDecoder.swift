@@ -80,10 +80,7 @@ struct TriggerDecoder {
 
   private func cronSchedule(_ field: Field) -> CronSchedule? {
     guard case .scalar(let scalar) = field.node.kind, let text = field.node.string else {
-      diagnostics.reportType(
-        of: field.node, for: field.name,
-        expected: "a cron expression in quotes such as \"0 8 * * MON-FRI\"")
-      return nil
+      return field.refused("a cron expression in quotes such as \"0 8 * * MON-FRI\"")
     }
     do {
       return try CronSchedule(text)
@@ -115,11 +112,9 @@ struct TriggerDecoder {
     {
       return .all(atMost: Int(bound))
     }
-    diagnostics.reportType(
-      of: field.node, for: field.name,
-      expected: "skip, latest, all (the newest \(Timing.Missed.usualBound)), or { all: N } with N "
+    return field.refused(
+      "skip, latest, all (the newest \(Timing.Missed.usualBound)), or { all: N } with N "
         + "from \(bounds.lowerBound) to \(bounds.upperBound)", among: ["skip", "latest", "all"])
-    return nil
   }
 
   /// Decodes the states of `while`; without the key, every active state.
