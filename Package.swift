@@ -137,7 +137,7 @@ let package = Package(
       name: "FuzzTests",
       dependencies: [
         "Base", "RideCore", "Timeline", "RuleFiles", "PushClient", "LegacyGateway", "AdminServer",
-        "TestSupport",
+        "APNSSimulator", "FCMSimulator", "SimulatorKit", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -93,7 +93,11 @@ struct Phone {
     if message.ttl == 0 {
       return [Delivery(message: message, outcome: .discarded, at: time, isHigh: isHigh)]
     }
-    var dropped: [Delivery] = []
+    // What has expired takes no room.
+    var dropped = stored.filter { $0.isExpired(at: time) }.map {
+      Delivery(message: $0, outcome: .expired, at: time, isHigh: $0.isHigh)
+    }
+    stored.removeAll { $0.isExpired(at: time) }
     if let key = message.collapseKey {
       let keys = Set(stored.compactMap(\.collapseKey))
       // Which one of the keys is thrown out is not documented; here it is the oldest.
@@ -104,7 +108,7 @@ struct Phone {
       }
       stored.removeAll { $0.collapseKey == victim }
     } else if stored.count(where: { $0.collapseKey == nil }) == Self.largestStore {
-      dropped = (stored + [message]).map {
+      dropped += (stored + [message]).map {
         Delivery(message: $0, outcome: .wiped, at: time, isHigh: $0.isHigh)
       }
       stored.removeAll()

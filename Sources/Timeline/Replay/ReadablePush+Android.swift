@@ -13,8 +13,8 @@ extension ReadablePush {
     package var look: JSONValue
   }
 
-  mutating func readMessage(_ push: PlannedPush) {
-    let message = JSONValue(json: push.payload)?["message"]
+  mutating func readMessage(_ payload: JSONValue) {
+    let message = payload["message"]
     let data = message?["data"]
     let notification = message?.value(at: ["android", "notification"])
     var android = Android(

@@ -29,17 +29,20 @@ package struct ReadablePush: Hashable, Sendable {
   /// Reads a push; one without visible parts is empty.
   package init(_ push: PlannedPush) {
     cardEvent = push.entry.cardEvent
+    let payload = JSONValue(json: push.payload)
     if push.entry.kind == .post {
-      body = JSONValue(json: push.payload)?.value(at: ["text"])?.string
+      body = payload?.value(at: ["text"])?.string
       return
     }
-    if push.platform == .android {
-      readMessage(push)
-      return
-    }
-    guard let payload = JSONValue(json: push.payload), let aps = payload.value(at: ["aps"]) else {
-      return
-    }
+    read(payload ?? .null, on: push.platform)
+  }
+
+  /// Reads what a push to a phone shows; a card's event is not among it.
+  init(_ payload: JSONValue, on platform: Platform) { read(payload, on: platform) }
+
+  private mutating func read(_ payload: JSONValue, on platform: Platform) {
+    if platform == .android { return readMessage(payload) }
+    guard let aps = payload.value(at: ["aps"]) else { return }
     read(alert: aps.value(at: ["alert"]))
     level = aps.value(at: ["interruption-level"])?.string
     if let sound = aps.value(at: ["sound"]) {
@@ -59,7 +62,10 @@ package struct ReadablePush: Hashable, Sendable {
   package var isSeen: Bool { isAlert || badge != nil || cardEvent != nil }
 
   /// Whether it alerts the person: a card's push does if it has an alert.
-  package var isAlert: Bool { title != nil || body != nil || subtitle != nil || sound != nil }
+  package var isAlert: Bool { hasText || sound != nil }
+
+  /// Whether it has something to read.
+  var hasText: Bool { title != nil || body != nil || subtitle != nil }
 
   /// Whether an alert only joins the list, without lighting the screen.
   package var isPassive: Bool {

@@ -13,6 +13,9 @@ package struct Scenario: Hashable, Sendable {
   package var length: Duration?
   /// The owners of phones that report no receipts; all others do.
   package var withoutReceipts: Set<PhoneOwner> = []
+  /// When phones are away and a Focus is on, in the order of `view.phones`; what is decided does not depend
+  /// on it, because APNs does not report it.
+  package var phones: [ScenarioPhone] = []
   /// Whether it leaves the choice of phones to its reader.
   package var lacksPhones = false
 

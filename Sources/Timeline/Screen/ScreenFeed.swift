@@ -1,0 +1,79 @@
+package import Base
+import RideCore
+
+/// What leaves for each phone of a replay, from which screens are made.
+package struct ScreenFeed: Sendable {
+  private struct Departure {
+    var at: Timestamp
+    var push: ScreenPush
+  }
+
+  /// By `Phone.id`.
+  private var sent: [Int64: [Departure]] = [:]
+
+  package init() {}
+
+  /// Adds the pushes of a decision that a service accepted.
+  package mutating func add(_ pass: Pass) {
+    let pushes = Dictionary(
+      pass.decision.pushes.map { ($0.entry.id, $0) }, uniquingKeysWith: { first, _ in first })
+    let view = pass.decision.view
+    for entry in pass.settlement.entries where entry.isAcceptedPush {
+      guard let push = pushes[entry.id] else { continue }
+      let departure = Departure(
+        at: pass.now,
+        push: ScreenPush(push, ofRide: view.rideID, channel: view.storage(ofChannelOf: entry)))
+      for phone in view.receivers(of: entry) { sent[phone, default: []].append(departure) }
+    }
+  }
+
+  /// Returns a phone's screen as it is at some time.
+  package func screen(of phone: ScenarioPhone, at instant: Timestamp) -> Screen {
+    var screen = Screen(phone.platform, at: phone.start)
+    for card in phone.cards { screen.startCard(card, at: phone.start) }
+    var changes = phone.changes.filter { $0.at <= instant }[...]
+    for departure in sent[phone.id] ?? [] where departure.at <= instant {
+      // What changes at the same time comes first.
+      while let next = changes.first, next.at <= departure.at {
+        next.apply(to: &screen)
+        changes.removeFirst()
+      }
+      screen.receive(departure.push, at: departure.at)
+    }
+    for change in changes { change.apply(to: &screen) }
+    screen.advance(to: instant)
+    return screen
+  }
+
+  /// Returns everything that was sent to a phone, whether or not it could be reached.
+  package func pushes(to phone: Int64) -> [(at: Timestamp, push: ScreenPush)] {
+    (sent[phone] ?? []).map { ($0.at, $0.push) }
+  }
+}
+
+extension RideView {
+  /// Returns what APNs stores of the broadcasts of a card's channel.
+  fileprivate func storage(ofChannelOf entry: LedgerEntry) -> ChannelStorage {
+    guard case .channel(let id)? = entry.card else { return .latest }
+    return channels.first { $0.id == id }?.storage ?? .latest
+  }
+
+  /// Returns the phones that a push reaches: `Phone.id`.
+  ///
+  /// A card whose app named no installation is on its owner's first iPhone, and a channel is received
+  /// by every iPhone of its app.
+  fileprivate func receivers(of entry: LedgerEntry) -> [Int64] {
+    if let phone = phone(of: entry) { return [phone.id] }
+    let iPhones = phones.filter { $0.platform == .ios && $0.app == entry.app }
+    if case .channel? = entry.card { return iPhones.map(\.id) }
+    let installation =
+      if let id = entry.startToken {
+        startTokens.first { $0.id == id }?.installationID
+      } else {
+        entry.card.flatMap { target in cards.first { $0.target == target }?.installationID }
+      }
+    let own = iPhones.filter { entry.owner == nil || $0.ownerID == entry.owner }
+    let phone = own.first { installation != nil && $0.installationID == installation }
+    return (phone ?? own.first).map { [$0.id] } ?? []
+  }
+}
