@@ -13,19 +13,19 @@ import TestSupport
         app: customer
         on: driver_arrived
         alert: { title: Your driver is here }
-        expires: 2m
+        expires: 1h
       - name: waiting
         app: driver
         on: driver_arrived
         alert: { title: The rider was told }
-        expires: 2m
+        expires: 1h
       - name: card
         app: driver
         live-activity:
           attributes-type: RideAttributes
           content-state: { status: "{{ride.state}}" }
           stale-after: 2m
-        expires: 2m
+        expires: 1h
 
     """
 
