@@ -129,7 +129,7 @@ import Timeline
   private static func fleet(_ seed: UInt64, at start: Timestamp) -> [RideView] {
     var numbers = SeededGenerator(seed: seed)
     func chance(_ of: Int) -> Bool { Int.random(in: 0..<of, using: &numbers) == 0 }
-    return (0..<500).map { number in
+    return (0..<300).map { number in
       var ride = Ride(
         id: "ride-\(1000 + number)",
         state: ["scheduled", "requested", "driver_arrived", "over"].randomElement(using: &numbers))
