@@ -8,7 +8,8 @@ import RideCore
 /// invalidates tokens: mass refusals mean bad configuration or an outage.
 ///
 /// If the service could not be reached, the next push after a connection is open is the probe. If
-/// FCM answers that the project's quota is used up, one answer is enough.
+/// FCM answers that the project's quota is used up, one answer is enough. If the service answers
+/// nothing at all, the breaker opens at once, and any answer closes it.
 struct CircuitBreaker: Equatable {
   /// Whether a push may be sent now.
   enum Admission: Equatable {
@@ -37,6 +38,8 @@ struct CircuitBreaker: Equatable {
   static let window = 50
   static let least = 20
   static let pauses = Backoff(first: .seconds(5), longest: .seconds(60))
+  /// The pauses while the service answers nothing: short, because each probe is, too.
+  static let silentPauses = Backoff(first: .seconds(2), longest: .seconds(15))
   /// How long a probe may take: longer than the deadline of a push.
   static let probeTime: Duration = .seconds(11)
 
@@ -51,7 +54,13 @@ struct CircuitBreaker: Equatable {
   /// Whether there was no connection at some time of the pause.
   private var wasDisconnected = false
 
+  /// Whether it is open because the service answers nothing.
+  private(set) var isSilent = false
+
   var isPaused: Bool { cause != nil }
+
+  /// Whether a probe is in flight.
+  var isProbing: Bool { if case .halfOpen = phase { true } else { false } }
 
   /// Why the breaker is open; nil while it is closed.
   var cause: PauseCause? { phase == .closed ? nil : lastCause }
@@ -68,6 +77,24 @@ struct CircuitBreaker: Equatable {
     }
   }
 
+  /// Returns how long pushes of the lane wait at this time; nil while they may be sent.
+  func wait(at now: Timestamp) -> Duration? {
+    switch phase {
+    case .closed: nil
+    case .open(let until): max(.zero, until - now)
+    case .halfOpen: .seconds(1)
+    }
+  }
+
+  /// Opens because nothing was answered, or because the probe was not; returns the change.
+  ///
+  /// - Parameter unanswered: the number of pushes without an answer.
+  mutating func recordSilence(unanswered: Int, at now: Timestamp) -> Change? {
+    if case .open = phase { return nil }
+    isSilent = true
+    return pause(by: .unreachable, problems: unanswered, of: unanswered, at: now)
+  }
+
   /// Records the outcome of a push; returns the change that it caused.
   ///
   /// A refused token that belongs to nothing known does not count: no quarantine ends such refusals,
@@ -78,6 +105,10 @@ struct CircuitBreaker: Equatable {
   mutating func record(
     _ outcome: PushOutcome, to owner: TokenOwner = .card, isProved: Bool = true, at now: Timestamp
   ) -> Change? {
+    if isSilent, outcome.isAnswer {
+      self = CircuitBreaker()
+      return record(outcome, to: owner, isProved: isProved, at: now) ?? .resumed
+    }
     if owner == .unknown, outcome.refusesToken {
       // As a probe it reveals nothing, and the next push is the probe.
       if case .halfOpen = phase { phase = .open(until: now) }
@@ -91,7 +122,7 @@ struct CircuitBreaker: Equatable {
     case .failure(let cause): failure = cause
     }
     if case .halfOpen = phase {
-      if let failure { return pause(by: failure, at: now) }
+      if let failure { return pause(by: failure, problems: problems, of: count, at: now) }
       self = CircuitBreaker()
       return .resumed
     }
@@ -103,7 +134,8 @@ struct CircuitBreaker: Equatable {
     count = min(count + 1, Self.window)
     guard count >= Self.least, problems * 5 >= count * 3 else { return nil }
     let isUnreachable = unreached.nonzeroBitCount * 2 > problems
-    return pause(by: isUnreachable ? .unreachable : .refused, at: now)
+    return pause(
+      by: isUnreachable ? .unreachable : .refused, problems: problems, of: count, at: now)
   }
 
   /// Records whether a connection to APNs is open; returns whether the breaker waited for it.
@@ -136,8 +168,11 @@ struct CircuitBreaker: Equatable {
 
   private var problems: Int { recent.nonzeroBitCount }
 
-  private mutating func pause(by cause: PauseCause, at now: Timestamp) -> Change {
-    let until = now + Self.pauses.delay(failures: pausesInARow, random: 1)
+  private mutating func pause(
+    by cause: PauseCause, problems: Int, of count: Int, at now: Timestamp
+  ) -> Change {
+    let pauses = isSilent ? Self.silentPauses : Self.pauses
+    let until = now + pauses.delay(failures: pausesInARow, random: 1)
     pausesInARow += 1
     phase = .open(until: until)
     lastCause = cause
@@ -171,6 +206,14 @@ extension PushOutcome {
 }
 
 extension PushOutcome {
+  /// Whether the service has answered the push, in whatever way.
+  var isAnswer: Bool {
+    switch self {
+    case .accepted, .refused, .unsent(.turnedAway): true
+    case .unsent, .unanswered: false
+    }
+  }
+
   /// How long the service asks for no push of the lane; nil if it does not.
   var pauseOfLane: Duration? {
     guard case .refused(let refusal) = self, refusal.rule.scope == .lane else { return nil }

@@ -12,7 +12,8 @@ extension Engine {
 
   /// Sends the pushes of lanes again whose key or certificate was replaced.
   package func credentialsReplaced(where isReplaced: (PushLane) -> Bool) {
-    let lanes = state.withLock { $0.lanes.reset(where: isReplaced) }
+    let uptime = time.uptime()
+    let lanes = state.withLock { $0.lanes.reset(at: uptime, where: isReplaced) }
     for lane in lanes {
       parts.log(
         .info,

@@ -40,21 +40,25 @@ extension Engine {
     }
   }
 
-  /// Removes reports of pushes that were not sent because they are outdated; their recipients are
-  /// read again.
+  /// Removes reports of pushes that were not sent because they are outdated: their recipients are
+  /// read again, or they end because their lane is silent.
   func removeOutdated(_ reports: [PushReport]) -> [PushReport] {
     guard reports.contains(where: { $0.timeLeft != nil }) else { return reports }
+    let now = time.now
     let uptime = time.uptime()
-    state.withLock { state in
-      for report in reports {
-        guard let left = report.timeLeft, var request = state.inFlight.request(of: report.ticket)
-        else { continue }
+    let ended = state.withLock { state in
+      reports.compactMap { report -> PushReport? in
+        guard let left = report.timeLeft, state.inFlight.removeWithdrawn(report.ticket) == nil,
+          var request = state.inFlight.request(of: report.ticket)
+        else { return nil }
+        if let ended = state.returned(report.ticket, at: now) { return ended }
         request.sendWithin = left
         state.outdated.append(OutdatedPush(request: request, since: uptime))
+        return nil
       }
     }
     recipientSignal.notify()
-    return reports.filter { $0.timeLeft == nil }
+    return reports.filter { $0.timeLeft == nil } + ended
   }
 
   private func readRecipients(of outdated: [OutdatedPush]) async {

@@ -172,10 +172,11 @@ extension Engine {
   private func takeOutbox(at now: Timestamp) -> (go: [PushRequest], paused: [PushReport])? {
     let latest = time.now
     let uptime = time.uptime()
-    let (taken, isOutdated) = state.withLock { state -> (([PushRequest], [PushReport])?, Bool) in
+    let (taken, isOutdated, isFirst) = state.withLock {
+      state -> (([PushRequest], [PushReport])?, Bool, Bool) in
       if state.outbox.isEmpty {
         state.isSubmitting = false
-        return (nil, false)
+        return (nil, false, false)
       }
       var requests = state.outbox
       state.outbox = []
@@ -185,9 +186,14 @@ extension Engine {
           .map { OutdatedPush(request: $0, since: uptime) }
         requests.removeAll { $0.isOutdated(at: latest) }
       }
-      return (state.lanes.admit(requests, at: now), isOutdated)
+      let (go, paused) = state.lanes.admit(requests, at: now)
+      state.inFlight.sent(go, at: uptime)
+      let isFirst = !state.isWatchingSilence && !go.isEmpty
+      if isFirst { state.isWatchingSilence = true }
+      return ((go, paused), isOutdated, isFirst)
     }
     if isOutdated { recipientSignal.notify() }
+    if isFirst { silenceSignal.notify() }
     return taken.map { (go: $0.0, paused: $0.1) }
   }
 
@@ -198,10 +204,7 @@ extension Engine {
     let uptime = time.uptime()
     let (changes, next, hasFinished) = state.withLock { state in
       let changes = reports.compactMap { report in
-        state.inFlight.target(of: report.ticket).flatMap { lane, owner in
-          state.lanes.record(report.outcome, of: lane, to: owner, at: now)
-            .map { (report.outcome, lane, $0) }
-        }
+        state.recordInLane(report, at: uptime, now: now)
       }
       // Nothing is sent that could not be settled.
       let mayFollow = !state.isStopping && state.settling.halt == nil
@@ -214,7 +217,7 @@ extension Engine {
     submit(next, at: now)
   }
 
-  private func logLaneChange(
+  func logLaneChange(
     _ lane: PushLane, _ change: CircuitBreaker.Change, _ outcome: PushOutcome, at now: Timestamp
   ) {
     switch change {
@@ -234,6 +237,23 @@ extension Engine {
       parts.log(
         .info, "App resumed",
         ["app": lane.app.rawValue, "environment": lane.network.rawValue])
+    }
+  }
+}
+
+extension Engine.State {
+  /// Records the outcome of a push in its lane; returns the change of the breaker, if any.
+  mutating func recordInLane(
+    _ report: PushReport, at uptime: Duration, now: Timestamp
+  ) -> (PushOutcome, PushLane, CircuitBreaker.Change)? {
+    if let late = inFlight.removeWithdrawn(report.ticket) {
+      return lanes.record(late: report.outcome, of: late, at: uptime, now: now)
+        .map { (report.outcome, late.lane, $0) }
+    }
+    return inFlight.target(of: report.ticket).flatMap { lane, owner, sentAt in
+      lanes.record(
+        report.outcome, of: lane, to: owner, at: now, times: sentAt.map { ($0, uptime) }
+      ).map { (report.outcome, lane, $0) }
     }
   }
 }

@@ -142,7 +142,7 @@ extension Engine {
       return state.inFlight.count
     }
     suspend(.settling)
-    for signal in [renewSignal, recipientSignal, reachSignal] { signal.notify() }
+    for signal in [renewSignal, recipientSignal, reachSignal, silenceSignal] { signal.notify() }
     if left > 0 {
       parts.log(
         .error, "Rides left to their lease: not settled before the stop",

@@ -14,6 +14,8 @@ package final class Engine: Sendable {
     /// Pushes to submit to the transport, and whether a call is submitting them.
     var outbox: [PushRequest] = []
     var isSubmitting = false
+    /// Whether the lanes are checked for silence in intervals.
+    var isWatchingSilence = false
     /// Pushes whose recipients must be read again before they are submitted.
     var outdated: [OutdatedPush] = []
     /// The current configuration, its revision, and the revision that live rides were last
@@ -67,6 +69,8 @@ package final class Engine: Sendable {
   let recipientSignal = AsyncSignal()
   /// Signals that a connection to APNs was opened, or could not be.
   let reachSignal = AsyncSignal()
+  /// Signals that pushes are in flight, after a time without any.
+  let silenceSignal = AsyncSignal()
   let time: DatabaseClock
 
   /// Creates an engine, which starts with `run` or `runOnce`.
@@ -123,6 +127,7 @@ package final class Engine: Sendable {
       group.addTask { await self.renewUntilSettled() }
       group.addTask { await self.readRecipientsUntilSettled() }
       group.addTask { await self.watchReachUntilSettled() }
+      group.addTask { await self.watchSilenceUntilSettled() }
       await claimUntilStopped()
       await drain()
     }
@@ -136,6 +141,7 @@ package final class Engine: Sendable {
       group.addTask { await self.settleUntilDrained() }
       group.addTask { await self.renewUntilSettled() }
       group.addTask { await self.readRecipientsUntilSettled() }
+      group.addTask { await self.watchSilenceUntilSettled() }
       do {
         try await claimAll()
       } catch {

@@ -18,6 +18,13 @@ struct HeldRide: Sendable {
   var deadline: Duration
   /// Until when the phones that the decision read are relied on; nil for any time.
   var freshUntil: Timestamp?
+  /// When the first pushes were handed to the transport, as uptime; nil before.
+  private var sentAt: Duration?
+  /// The same of each push of a chain; empty if each recipient has one push.
+  private var chainSentAt: [Duration?] = []
+  /// The pushes that the transport returned because they had no stream: when they were handed to it
+  /// again; nil while the engine has them.
+  private var returned: [Int: Duration?] = [:]
   /// Only of a recorded ride.
   var times: PassTimes?
   /// The urgency of the ride: the earliest end of validity among its pushes.
@@ -63,6 +70,44 @@ struct HeldRide: Sendable {
       followers[earlier] = index
     }
     return first
+  }
+
+  /// Records that a push was handed to the transport.
+  mutating func sent(_ index: Int, at uptime: Duration) {
+    if !returned.isEmpty, returned[index] != nil { returned[index] = .some(uptime) }
+    if followers.isEmpty {
+      sentAt = sentAt ?? uptime
+    } else {
+      if chainSentAt.isEmpty { chainSentAt = Array(repeating: nil, count: outcomes.count) }
+      chainSentAt[index] = chainSentAt[index] ?? uptime
+    }
+  }
+
+  /// Records that the transport had no stream for a push.
+  mutating func returned(_ index: Int) { returned[index] = .some(nil) }
+
+  /// When a push was first handed to the transport, as uptime; nil before.
+  func sentAt(_ index: Int) -> Duration? {
+    if followers.isEmpty { return sentAt }
+    return chainSentAt.isEmpty ? nil : chainSentAt[index]
+  }
+
+  /// Whether a push is on a stream: otherwise the transport would have returned it by now.
+  func isOnStream(_ index: Int, at uptime: Duration) -> Bool {
+    let last = returned[index] ?? sentAt(index)
+    return last.map { uptime - $0 >= Self.returnTime } ?? false
+  }
+
+  /// How long the transport may keep a push that has no stream, with time to spare.
+  private static let returnTime = PushRequest.freshness * 3 / 2
+
+  /// Whether the ride has recipients that only another service than this network's reaches.
+  func hasOthers(than network: PushNetwork) -> Bool {
+    if decision.pushes.contains(where: { $0.network.service != network.service }) { return true }
+    let view = decision.view
+    if network != .android { return view.phones.contains { $0.platform == .android } }
+    return view.phones.contains { $0.platform == .ios } || !view.startTokens.isEmpty
+      || !view.channels.isEmpty || view.cards.contains { !$0.target.isPhone }
   }
 
   /// Completes the settlement with the outcomes of the pushes, which have all ended; returns these.

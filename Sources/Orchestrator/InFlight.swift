@@ -5,12 +5,19 @@ import RideCore
 ///
 /// A ride is finished when its last push is; a slow answer delays only its own ride.
 struct InFlight {
-  private var slots: [HeldRide?] = []
+  var slots: [HeldRide?] = []
   private var freeSlots: [Int] = []
   private var finished: [HeldRide] = []
+  var withdrawn = WithdrawnPushes()
 
   /// The number of rides held: those with pushes in flight and those that wait to be settled.
   private(set) var count = 0
+
+  /// Whether the outcome of any push is outstanding.
+  var hasOpen: Bool { openRides > 0 || !withdrawn.isEmpty }
+
+  /// The number of rides with such pushes.
+  private var openRides = 0
 
   /// Whether any ride waits to be settled.
   var hasFinished: Bool { !finished.isEmpty }
@@ -36,6 +43,7 @@ struct InFlight {
       finished.append(ride)
       return []
     }
+    openRides += 1
     let first = ride.chain()
     let slot: Int
     if let free = freeSlots.popLast() {
@@ -48,9 +56,12 @@ struct InFlight {
     return first.map { ride.request(slot: slot, index: $0) }
   }
 
-  /// Returns the lane and recipient of the push with this ticket; nil if its ride is not in flight.
-  func target(of ticket: UInt64) -> (lane: PushLane, owner: TokenOwner)? {
-    push(of: ticket).map { ($0.lane, $0.tokenOwner) }
+  /// Returns the lane and recipient of the push with this ticket, and when it was sent, as uptime;
+  /// nil if its ride is not in flight.
+  func target(of ticket: UInt64) -> (lane: PushLane, owner: TokenOwner, sentAt: Duration?)? {
+    guard let push = push(of: ticket) else { return nil }
+    let ticket = Ticket(ticket)
+    return (push.lane, push.tokenOwner, slots[ticket.slot]?.sentAt(ticket.index))
   }
 
   /// Returns the request of the push with this ticket again; nil if its ride is not in flight.
@@ -122,8 +133,14 @@ struct InFlight {
   private mutating func finish(_ slot: Int) {
     guard slots[slot]?.open == 0, let ride = slots[slot] else { return }
     slots[slot] = nil
-    freeSlots.append(slot)
+    openRides -= 1
+    free(slot)
     finished.append(ride)
+  }
+
+  /// Lets another ride use a slot, unless its ride is in flight or the transport has pushes of it.
+  mutating func free(_ slot: Int) {
+    if slots[slot] == nil, !withdrawn.contains(slot: slot) { freeSlots.append(slot) }
   }
 
   /// Hands out at most `limit` finished rides; they count as held until `settled` is called.

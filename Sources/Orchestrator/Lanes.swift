@@ -3,9 +3,12 @@ import RideCore
 
 /// The lanes of a node: one for each app and network.
 struct Lanes {
-  private struct Lane {
+  struct Lane {
     let lane: PushLane
     var breaker = CircuitBreaker()
+    var silence = LaneSilence()
+    /// The ticket of the breaker's last probe.
+    var probe: UInt64?
     var tokens = TokenSuspicion()
     /// Whether an answer that a phone is gone counts: to a service account of another project, FCM
     /// answers so until it has accepted a push.
@@ -20,7 +23,7 @@ struct Lanes {
     var isDoubtful: Bool { tokens.isOfConfiguration || !isProved }
   }
 
-  private var lanes: [Lane] = []
+  var lanes: [Lane] = []
 
   /// The lanes in which refusals of tokens may be due to the configuration.
   var doubtful: Set<PushLane> {
@@ -45,7 +48,9 @@ struct Lanes {
         continue
       }
       switch lanes[index].breaker.admit(at: now) {
-      case .go: go.append(request)
+      case .go:
+        if lanes[index].breaker.isProbing { lanes[index].probe = request.ticket }
+        go.append(request)
       case .wait(let until, let cause):
         let wait = min(until - now, Self.longestHold(cause))
         paused.append(
@@ -56,7 +61,7 @@ struct Lanes {
   }
 
   /// How long a push of a paused lane waits before it is tried again: the lane may resume earlier.
-  private static func longestHold(_ cause: PauseCause) -> Duration {
+  static func longestHold(_ cause: PauseCause) -> Duration {
     switch cause {
     case .unreachable: .seconds(5)
     case .refused: .seconds(10)
@@ -83,9 +88,14 @@ struct Lanes {
   }
 
   /// Closes the breakers of lanes whose credentials were replaced; returns those that were open.
-  mutating func reset(where isReplaced: (PushLane) -> Bool) -> [PushLane] {
+  mutating func reset(
+    at uptime: Duration = .zero, where isReplaced: (PushLane) -> Bool
+  ) -> [PushLane] {
     let replaced = lanes.indices.filter { isReplaced(lanes[$0].lane) }
-    for index in replaced { lanes[index].isProved = lanes[index].lane.network != .android }
+    for index in replaced {
+      lanes[index].isProved = lanes[index].lane.network != .android
+      lanes[index].silence.restart(at: uptime)
+    }
     return replaced.filter { lanes[$0].breaker.isPaused }.map {
       lanes[$0].breaker = CircuitBreaker()
       return lanes[$0].lane
@@ -93,14 +103,20 @@ struct Lanes {
   }
 
   /// Records the outcome of a push; returns the change of the lane's breaker, if any.
+  ///
+  /// - Parameter times: when it was sent and when it ended, as uptime; nil if it was not sent.
   mutating func record(
-    _ outcome: PushOutcome, of lane: PushLane, to owner: TokenOwner, at now: Timestamp
+    _ outcome: PushOutcome, of lane: PushLane, to owner: TokenOwner, at now: Timestamp,
+    times: (sentAt: Duration, endedAt: Duration)? = nil
   ) -> CircuitBreaker.Change? {
     // A burst waits for the node's few connections: that says nothing about the receiver.
     if lane.isOfPosts, outcome == .unsent(.queuedTooLong) { return nil }
     let index = index(of: lane)
     if case .phone(let phone) = owner { lanes[index].tokens.record(outcome, of: phone) }
     if outcome == .accepted { lanes[index].isProved = true }
+    if let times, outcome.isAnswer {
+      lanes[index].silence.answered(sentAt: times.sentAt, at: times.endedAt)
+    }
     return lanes[index].breaker.record(
       outcome, to: owner, isProved: lanes[index].isProved, at: now)
   }
@@ -115,7 +131,7 @@ struct Lanes {
   }
 
   /// Finds the lane by a linear search, which is faster than hashing for a handful of lanes.
-  private mutating func index(of lane: PushLane) -> Int {
+  mutating func index(of lane: PushLane) -> Int {
     if let known = lanes.firstIndex(where: { $0.lane == lane }) { return known }
     lanes.append(Lane(lane))
     return lanes.count - 1

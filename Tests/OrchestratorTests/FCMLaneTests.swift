@@ -178,7 +178,7 @@ import Testing
     #expect(transport.faults.isEmpty)
   }
 
-  private static func request() throws -> PushRequest {
+  static func request() throws -> PushRequest {
     let registration = try #require(FCMRegistration("cX3fUGh9R0uVxK2mQ7wE1a"))
     var request = PushRequest(
       network: .android, address: .registration(registration),

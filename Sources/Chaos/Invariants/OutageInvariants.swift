@@ -1,13 +1,12 @@
 import RideCore
 
 extension Invariant {
-  /// 12. An outage of one service delays no ride that has only phones of the other.
+  /// 12. An outage of one service delays no phone of the other.
   ///
-  /// A ride is held until all its pushes have an answer: with phones of both kinds, later events wait
-  /// for those of the service that is out. Delays are compared only if no other fault of the run
-  /// causes them.
+  /// A ride with phones of both kinds waits for pushes of the service that is out until its lane counts
+  /// as silent, and for each probe. Delays are compared only if no other fault of the run causes them.
   static func ofOutages(_ evidence: Evidence) -> Invariant {
-    var invariant = Invariant("12. An outage of one service delays no ride of the other")
+    var invariant = Invariant("12. An outage of one service delays no phone of the other")
     let incidents = evidence.incidents.incidents
     let outages = incidents.filter { $0.kind == .outage }
     invariant.count("outages of APNs or FCM", outages.count)
@@ -27,6 +26,9 @@ extension Invariant {
       invariant.none(
         "later than \(AlertDelays.limit) s while only \(other) is out",
         meanwhile.filter { $0.delay > AlertDelays.limit }.map(\.row.line).sorted())
+      invariant.none(
+        "the same, of rides with phones of both",
+        mixed.filter { $0.delay > AlertDelays.limit }.map(\.row.line).sorted())
     }
     return invariant
   }

@@ -7,6 +7,8 @@ import Timeline
 final class CheckingStore: RideStore {
   struct State {
     var now = Timestamp(epochSeconds: 1_800_000_000)
+    /// The database's clock, which each claim reads; nil for one that the test sets.
+    var clock: (@Sendable () -> Timestamp)?
     /// Rides with their own phones; any other ride is created when an event names it.
     var views: [RideID: RideView] = [:]
     var nextEvent: Int64 = 0
@@ -112,6 +114,7 @@ final class CheckingStore: RideStore {
   func claim(limit: Int, asleep: Bool) async throws -> Claim {
     try failIfWanted()
     let claim = state.withLock { state in
+      if let clock = state.clock { state.now = clock() }
       let ready = Set(state.events.keys).union(state.due.filter { $0.value <= state.now }.keys)
       let free = ready.filter { state.holders[$0] == nil }.sorted().prefix(limit)
       let rides = free.map { ride in
