@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test func aReplayedClaimGivesTheViewsThatItWasMadeOf() throws {
-    let scene = Scene(rules: try Work.rules(in: Self.rules))
+    let scene = Scene(rules: try Work.rules(in: Self.rules), androidApps: [.customer])
     let views = [
       scene.arrived(1), scene.waitingFee(), scene.heartbeat(), scene.cardUpdate(),
       scene.nothingDue(), scene.arrivedOnAndroid(), scene.androidCardUpdate(),
