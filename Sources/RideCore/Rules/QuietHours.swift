@@ -65,7 +65,7 @@ package struct QuietHours: Hashable, Sendable {
   /// Quiet is what the clock on the wall shows. So they end at the first `to` that it shows, or, if
   /// the clock skips that time in spring, when it skips it. In autumn it may show `from` and `to`
   /// twice, and the hours between them are quiet both times.
-  func end(at instant: Timestamp, in zone: ZoneTimes) -> Timestamp? {
+  package func end(at instant: Timestamp, in zone: ZoneTimes) -> Timestamp? {
     var second = instant.epochSeconds
     // Each step ends at a change of the clock, and a day has few.
     for _ in 0..<8 {

@@ -21,6 +21,7 @@ struct RuleTestDecoder {
     let tests = file.value(
       "tests", .later(.mappings(RuleTestKeys.test)),
       required: "tests: a list of mappings with name, when and then")
+    let never = file.value("never", .mapping(RuleTestKeys.never)).map(NeverDecoder.limits) ?? []
     guard let tests else { return [] }
     if case .sequence(let nodes) = tests.node.kind, nodes.isEmpty {
       diagnostics.report(tests.location, "no test in the file", expected: "at least one")
@@ -28,7 +29,8 @@ struct RuleTestDecoder {
     var first: [String: SourceLocation] = [:]
     let entries = ValueType.mappings(RuleTestKeys.test).read(tests) ?? []
     return entries.compactMap { fields in
-      guard let test = test(fields, given: given) else { return nil }
+      guard var test = test(fields, given: given) else { return nil }
+      test.never = never
       if let location = first[test.name] {
         diagnostics.report(
           fields.location(of: "name"), "the test \(quoted(test.name)) for the second time",
@@ -55,7 +57,7 @@ struct RuleTestDecoder {
       name: name, location: fields.location,
       scenario: invented.completed(scenario, withCards: false))
     test.only = only.map { Set($0.filter { scenarios.isKnown($0, "only") }.map(\.text)) }
-    test.then = then.flatMap { self.then($0, test) }
+    if let then { addThen(then, to: &test) }
     test.notSent = (notSent ?? []).compactMap { silence($0, test) }
     if then == nil, notSent == nil, !allowsIncomplete {
       diagnostics.report(
@@ -74,17 +76,40 @@ struct RuleTestDecoder {
 
   // MARK: what is sent
 
-  private func then(_ field: Field, _ test: RuleTest) -> RuleTest.Expectation? {
+  private func addThen(_ field: Field, to test: inout RuleTest) {
     switch field.node.kind {
     case .sequence:
-      let pushes = ValueType.mappings(RuleTestKeys.push).read(field) ?? []
-      return .pushes(pushes.compactMap { push($0, test) }, location: field.location)
+      let entries = ValueType.mappings(RuleTestKeys.push).read(field) ?? []
+      let pushes = entries.compactMap { pushOrScreens($0, &test) }
+      // What phones show does not state what is sent.
+      if !pushes.isEmpty || test.screens.isEmpty {
+        test.then = .pushes(pushes, location: field.location)
+      }
     case .mapping:
-      return ValueType.mapping(RuleTestKeys.rhythm).read(field)
+      test.then = ValueType.mapping(RuleTestKeys.rhythm).read(field)
         .map { .rhythm(rhythm($0, at: field.location, test)) }
     default:
-      return field.refused("a list of pushes, or a mapping with count, gap or none-after")
+      test.then = field.refused("a list of pushes, or a mapping with count, gap or none-after")
     }
+  }
+
+  /// Returns a push; what an entry expects of screens is added to the test.
+  private func pushOrScreens(_ entry: Fields, _ test: inout RuleTest) -> ExpectedPush? {
+    guard let field = screen(entry) else { return push(entry, test) }
+    if let other = entry.present(field.key.excludedBy).first {
+      entry.reportMisplaced(other, "next to \"screen\"", expected: field.key.otherwise)
+    }
+    test.screens += ScreenDecoder(diagnostics: diagnostics, test: test)
+      .screens(field, at: entry.required("at"))
+    return nil
+  }
+
+  func screen(_ entry: Fields) -> Field? {
+    entry.value(
+      "screen", .later(.payload()),
+      excludedBy: ["rule", "to", "owner_id", "locale", "card", "emit", "post", "push", "payload"]
+        + Self.shown,
+      otherwise: "an entry with at and screen alone")
   }
 
   func push(_ entry: Fields, _ test: RuleTest) -> ExpectedPush? {

@@ -9,7 +9,15 @@ enum RuleTestKeys {
     (RuleTestLoader.schedules($0), decoder.tests($0))
   }
   static let test = MappingForm("a test") { decoder.test($0, given: nil) }
-  static let push = MappingForm("an entry of then") { decoder.push($0, blank) }
+  static let never = MappingForm("never") { NeverDecoder.limits($0) }
+  static let push = MappingForm("an entry of then") {
+    (decoder.push($0, blank), decoder.screen($0))
+  }
+  static let screen = MappingForm("a screen") { fields in
+    var screen = ExpectedScreen(
+      location: fields.location, at: RuleTestDecoder.usualStart, phone: "")
+    ScreenDecoder(diagnostics: .unused, test: blank).add(fields, to: &screen)
+  }
   static let headers = MappingForm("push") { fields in
     var push = ExpectedPush(location: fields.location, at: RuleTestDecoder.usualStart, rule: "")
     decoder.addHeaders(fields, to: &push)

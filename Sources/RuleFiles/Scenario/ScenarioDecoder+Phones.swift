@@ -15,11 +15,17 @@ extension ScenarioDecoder {
       if phone.reportsReceipts == false {
         scenario.withoutReceipts.insert(PhoneOwner(phone.app, phone.ownerID))
       }
-      scenario.view.phones.append(Phone(phone, id: Int64(index + 1)))
+      let row = Phone(phone, id: Int64(index + 1))
+      let shown = screen(
+        fields,
+        of: ScenarioPhone(name: nil, id: row.id, platform: row.platform, start: scenario.start))
+      checkName(fields, of: shown, in: scenario)
+      scenario.view.phones.append(row)
+      scenario.phones.append(shown)
     }
     for (index, fields) in cards.enumerated() {
       guard let card = card(fields, index, of: scenario) else { continue }
-      scenario.view.cards.append(Card(card, id: Int64(index + 1), at: scenario.start))
+      scenario.add(Card(card, id: Int64(index + 1), at: scenario.start))
     }
     for (index, fields) in tokens.enumerated() {
       guard let start = startToken(fields, index, of: scenario), let type = start.attributesType

@@ -9,7 +9,9 @@ enum ScenarioKeys {
   static let faults = MappingForm("a faults file") { decoder.faults($0, from: start) }
   static let given = MappingForm("given") { decoder.given($0, at: start) }
   static let ride = MappingForm("ride") { decoder.ride($0, at: start) }
-  static let phone = MappingForm("a phone") { decoder.phone($0, 0, of: scenario) }
+  static let phone = MappingForm("a phone") {
+    (decoder.phone($0, 0, of: scenario), decoder.screen($0, of: screenPhone))
+  }
   static let card = MappingForm("a card") { decoder.card($0, 0, of: scenario) }
   static let startToken = MappingForm("a push-to-start token") {
     decoder.startToken($0, 0, of: scenario)
@@ -30,6 +32,10 @@ enum ScenarioKeys {
 
   private static var scenario: Scenario {
     Scenario(start: start, view: RideView(rideID: "", ride: nil, phones: []))
+  }
+
+  private static var screenPhone: ScenarioPhone {
+    ScenarioPhone(name: nil, id: 0, platform: .ios, start: start)
   }
 
   private static var decoder: ScenarioDecoder {

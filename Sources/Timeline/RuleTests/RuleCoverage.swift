@@ -78,7 +78,7 @@ package struct RuleCoverage: Sendable {
   package mutating func add(_ run: RuleTestRun, of test: RuleTest) {
     for observation in run.observations {
       if case .emitted(let event) = observation.outcome { events.covered.insert(event) }
-      if test.compares(observation.rule) { add(observation) }
+      if test.comparesRules, test.compares(observation.rule) { add(observation) }
       // What must not be sent is compared even if the rule is not among `only`.
       if test.notSent.contains(where: { $0.rule == observation.rule }) { add(observation) }
     }

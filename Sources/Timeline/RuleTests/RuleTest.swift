@@ -9,10 +9,14 @@ package struct RuleTest: Sendable {
   package var scenario: Scenario
   /// The rules that are compared; nil means all.
   package var only: Set<String>?
-  /// What is sent; nil if the test states only what is not.
+  /// What is sent; nil if the test states only what is not, or what phones show.
   package var then: Expectation?
   /// What is not sent, and why.
   package var notSent: [ExpectedSilence] = []
+  /// What no phone may show, by the test's file.
+  package var never: [ScreenLimit] = []
+  /// What phones show.
+  package var screens: [ExpectedScreen] = []
 
   package init(name: String, location: SourceLocation, scenario: Scenario) {
     self.name = name
@@ -29,15 +33,18 @@ package struct RuleTest: Sendable {
   }
 
   /// Whether it expects anything.
-  package var isComplete: Bool { then != nil || !notSent.isEmpty }
+  package var isComplete: Bool { then != nil || !notSent.isEmpty || !screens.isEmpty }
 
   /// The last instant that is followed.
   package var end: Timestamp {
     if let length = scenario.length { return scenario.start + length }
-    var times = scenario.steps.map(\.at) + notSent.map(\.at)
+    var times = scenario.steps.map(\.at) + notSent.map(\.at) + screens.map(\.at)
     if case .pushes(let pushes, _)? = then { times += pushes.map(\.at) }
     return times.max() ?? scenario.start
   }
+
+  /// Whether it compares what rules do, and not only what phones show.
+  var comparesRules: Bool { then != nil || !notSent.isEmpty }
 
   /// Returns whether a rule is compared.
   func compares(_ rule: String) -> Bool { only?.contains(rule) ?? true }

@@ -27,6 +27,8 @@ struct RuleTestComparison {
     case .rhythm(let rhythm)?: compare(rhythm)
     }
     for expected in test.notSent { compare(expected, sent) }
+    unmet += test.screens.compactMap { ScreenComparison(test, run).unmet($0) }
+    unmet += test.never.compactMap { ScreenLimitCheck(test, run).unmet($0) }
     unmet.sort { $0.location < $1.location }
   }
 

@@ -7,6 +7,8 @@ package struct RuleTestRun: Sendable {
   package private(set) var observations: [Observation] = []
   /// The events of all decisions, whether or not a rule matches them.
   private(set) var events: [RideEvent] = []
+  /// What was sent to each phone.
+  private(set) var feed = ScreenFeed()
 
   /// What one rule did at one time for one phone, card or person.
   package struct Observation: Sendable {
@@ -68,7 +70,10 @@ package struct RuleTestRun: Sendable {
     var replay = test.scenario.replay(by: configuration)
     // The whole last second: what follows a change at once may be microseconds later.
     let end = Timestamp(epochSeconds: test.end.epochSeconds) + .seconds(1)
-    while let pass = replay.next(before: end) { record(pass) }
+    while let pass = replay.next(before: end) {
+      feed.add(pass)
+      record(pass)
+    }
   }
 
   private mutating func record(_ step: Pass) {

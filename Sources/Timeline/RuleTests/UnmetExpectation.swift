@@ -18,6 +18,10 @@ package struct UnmetExpectation: Hashable, Sendable {
     case reason
     /// A rule that must send nothing did not match at all.
     case noMatch = "no match"
+    /// A phone shows something else.
+    case screen
+    /// A phone shows, or does, what the file rules out.
+    case never
   }
 
   /// One value that is not as expected.
@@ -39,12 +43,15 @@ package struct UnmetExpectation: Hashable, Sendable {
   package var differences: [Difference] = []
   /// Lines for `then` that expect what was sent.
   package var additions: [String] = []
+  /// What the phone shows, in lines.
+  package var screen: [String] = []
 
   /// What it is in several lines, without the file: the message, and each difference.
   package var text: String {
     let source = ruleSource.map { " (\($0))" } ?? ""
     var lines = [message + source]
     lines += differences.map { "    \($0.path): expected \($0.expected), actual \($0.actual)" }
+    if !screen.isEmpty { lines += ["    the screen:"] + screen.map { "      \($0)" } }
     if !additions.isEmpty {
       lines.append("    if this is right, add to then:")
       lines += additions.map { "      \($0)" }
