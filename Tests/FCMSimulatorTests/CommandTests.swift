@@ -38,7 +38,8 @@ import Testing
     (["--projct"], #"unknown "--projct"; the nearest known is --project"#),
     (
       ["--strict", "x"],
-      #"--strict: found "x", expected one of priority, ttl, cards, payload, size, high, unknown, all"#
+      #"--strict: found "x", expected one of priority, ttl, cards, payload, size, high, "#
+        + "android-v2, unknown, all"
     ),
     (["--quota", "5"], #"--quota: found "5", expected MESSAGES/SECONDS such as 240/60"#),
     (

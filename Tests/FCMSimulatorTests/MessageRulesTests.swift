@@ -8,13 +8,7 @@ import Testing
   private static let fid = "cX3abcdefghijklmnopqrs"
 
   private func refusal(_ text: String, _ strictness: Strictness = .all) throws -> Refusal? {
-    let json = try JSONParser.parse(Array(text.utf8))
-    do throws(Refusal) {
-      try MessageRules.check(Message(json), strictness)
-      return nil
-    } catch {
-      return error
-    }
+    try MessageRules.refusal(text, strictness)
   }
 
   private func message(_ members: String, android: String = "") -> String {

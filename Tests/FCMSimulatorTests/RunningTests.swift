@@ -6,9 +6,6 @@ import Testing
 
 /// The built binary, with clients that contain none of our code.
 @Suite struct RunningTests {
-  private static let hasGoogleAuth =
-    (try? Tool.run("/usr/bin/env", ["python3", "-c", "import google.auth, requests"]))?.status == 0
-
   @Test(arguments: ["--http2", "--http1.1"])
   func `a message is accepted, recorded and delivered`(http: String) throws {
     let simulator = try RunningFCM(["--strict", "all"])
@@ -256,6 +253,18 @@ import Testing
     #expect(result.output == "11 too_many_pings\n", "\(result.errors)")
   }
 
+  /// HTTP/1.1 has no SETTINGS: its connections are not counted.
+  @Test func `a connection may begin without SETTINGS`() throws {
+    let simulator = try RunningFCM()
+    let token = try simulator.accessToken()
+    try simulator.setFaults(#"[{"action":{"no_settings":true},"times":1}]"#)
+    let message = RunningFCM.message()
+    #expect(try simulator.send(message, as: token, http: "--http1.1").status == 200)
+    let frames = try Tool.run("/usr/bin/nghttp", ["-n", "-v", simulator.url + "/"]).output
+    #expect(frames.contains("SETTINGS expected"), "\(frames)")
+    #expect(try simulator.send(message, as: token).status == 200)
+  }
+
   @Test func `validate_only delivers nothing`() throws {
     let simulator = try RunningFCM()
     let token = try simulator.accessToken()
@@ -263,30 +272,5 @@ import Testing
       #"{"message""#, with: #"{"validate_only":true,"message""#)
     #expect(try simulator.send(message, as: token).body.contains("fake_message_id"))
     #expect(try simulator.process.records("deliveries").isEmpty)
-  }
-
-  /// Google's own library, from PyPI: assertion, access token and message without a word of ours.
-  @Test(.enabled(if: hasGoogleAuth, "needs google-auth and requests from PyPI"))
-  func `google-auth is served`() throws {
-    let simulator = try RunningFCM(["--strict", "all"])
-    let script = """
-      import sys
-      from google.auth.transport.requests import AuthorizedSession
-      from google.oauth2 import service_account
-      credentials = service_account.Credentials.from_service_account_file(
-          sys.argv[1], scopes=["https://www.googleapis.com/auth/firebase.messaging"])
-      answer = AuthorizedSession(credentials).post(sys.argv[2], data=sys.argv[3])
-      print(answer.status_code, answer.text)
-      """
-    let path = simulator.process.directory.appendingPathComponent("service-account.json").path
-    let environment = ProcessInfo.processInfo.environment.merging(
-      ["REQUESTS_CA_BUNDLE": simulator.process.authorityPath]) { $1 }
-    let result = try Tool.run(
-      "/usr/bin/env",
-      [
-        "python3", "-c", script, path, simulator.url + "/v1/projects/rides/messages:send",
-        RunningFCM.message(),
-      ], environment: environment)
-    #expect(result.output.hasPrefix("200 "), "\(result.output) \(result.errors)")
   }
 }

@@ -22,6 +22,8 @@ final class ClientPeer: Peer {
     return certificate == nil ? nil : simulator.options.raisedStreamLimit
   }
 
+  func omitsSettings() -> Bool { simulator.faults.strike(connection: client.number) }
+
   func react(to request: Request, stream: Int32, at time: WallTime) -> Reaction {
     var (reaction, token) = simulator.decide(request, stream: stream, from: client, at: time)
     if let token, token != client.adoptedToken?.token {

@@ -3,7 +3,7 @@ import SimulatorKit
 /// Validates requests, applies faults, records and counts; independent of the network.
 final class Simulator: Service {
   let options: Options
-  private var faults: FaultControl
+  var faults: FaultControl
   private var deviceTokens: DeviceTokenRegistry
   var statistics = Statistics()
   private var channels: ChannelRegistry {

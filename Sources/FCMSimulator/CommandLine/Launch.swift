@@ -56,8 +56,8 @@ enum Help {
       --port N          port to listen on, 0 for a free one (default 2198)
       --state DIR       certificates, service accounts, records (default ./.fcm-simulator)
       --project ID      a Firebase project, may be repeated (default rides)
-      --strict NAME     check also, or again: priority, ttl, cards, payload, size, high, unknown,
-                        or all but unknown
+      --strict NAME     check also, or again: priority, ttl, cards, payload, size, high, android-v2,
+                        unknown, or all but unknown
       --lenient NAME    do not check one of these
       --device-rate N/S messages in S seconds that a registration may receive, else QUOTA_EXCEEDED
       --quota N/S       messages in S seconds that a project may send, else QUOTA_EXCEEDED

@@ -12,15 +12,23 @@ struct Message: Equatable {
   let isOnlyValidated: Bool
   /// The message's own members, with names in snake case.
   let members: [String: JSON]
+  /// The config for Android, in the form of today or of the preview.
   private let android: [String: JSON]
+  /// The kinds of the preview that the message names.
+  let kindsOfV2: [String]
 
   init(_ request: JSON) throws(Refusal) {
     let request = try MessageFields.request.read(request, at: "").object ?? [:]
     isOnlyValidated = request["validate_only"] == .bool(true)
     members = request["message"]?.object ?? [:]
-    android = members["android"]?.object ?? [:]
+    android = (members["android"] ?? members["android_v2"])?.object ?? [:]
+    kindsOfV2 = [Self.remote, "background_sync"].filter { name in
+      members["android_v2"]?.object?[name] != nil
+    }
     target = try Self.target(of: members)
   }
+
+  private static let remote = "remote_notification"
 
   private static func target(of members: [String: JSON]) throws(Refusal) -> Target {
     let named = ["fid", "token", "topic", "condition"].filter { members[$0] != nil }
@@ -46,7 +54,8 @@ struct Message: Equatable {
 
   /// What the system shows, with the texts of all platforms below those of Android.
   var notification: [String: JSON] {
-    (members["notification"]?.object ?? [:]).merging(android["notification"]?.object ?? [:]) { $1 }
+    let own = hasV2 ? remoteNotification?["notification"] : android["notification"]
+    return (members["notification"]?.object ?? [:]).merging(own?.object ?? [:]) { $1 }
   }
 
   /// Whether a person sees something of it, by the system or by the app.
@@ -60,9 +69,14 @@ struct Message: Equatable {
     return content
   }
 
-  var isHigh: Bool { android["priority"]?.string == "HIGH" }
-  var hasPriority: Bool { android["priority"] != nil }
+  /// What the preview shows, which is urgent by definition.
+  var remoteNotification: [String: JSON]? { members["android_v2"]?.object?[Self.remote]?.object }
+  var isHigh: Bool { remoteNotification != nil || android["priority"]?.string == "HIGH" }
+  var hasPriority: Bool { hasV2 || android["priority"] != nil }
   var hasV2: Bool { members["android_v2"] != nil }
+  var hasBothForms: Bool { hasV2 && members["android"] != nil }
+  /// The field of the config, which errors name.
+  var configField: String { hasV2 ? "message.android_v2" : "message.android" }
   var collapseKey: String? { android["collapse_key"]?.string }
   var packageName: String? { android["restricted_package_name"]?.string }
   /// Seconds; nil means 28 days.

@@ -16,14 +16,17 @@ struct Strictness: OptionSet, Sendable {
   static let size = Strictness(rawValue: 32)
   /// High priority of messages that show nothing, which is lowered after five.
   static let high = Strictness(rawValue: 64)
+  /// `message.android_v2`, which is in preview.
+  static let androidV2 = Strictness(rawValue: 128)
 
   /// Without `unknown`, which needs a file.
-  static let all: Strictness = [.priority, .ttl, .cards, .payload, .size, .high]
-  static let standard: Strictness = [.cards, .payload, .size, .high]
+  static let all: Strictness = [.priority, .ttl, .cards, .payload, .size, .high, .androidV2]
+  static let standard: Strictness = [.cards, .payload, .size, .high, .androidV2]
 
   private static let named: [(name: String, value: Strictness)] = [
     ("priority", .priority), ("ttl", .ttl), ("cards", .cards), ("payload", .payload),
-    ("size", .size), ("high", .high), ("unknown", .unknown), ("all", .all),
+    ("size", .size), ("high", .high), ("android-v2", .androidV2), ("unknown", .unknown),
+    ("all", .all),
   ]
 
   /// The words of the command line.

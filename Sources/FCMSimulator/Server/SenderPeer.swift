@@ -12,6 +12,8 @@ final class SenderPeer: Peer {
 
   func authenticated(with certificate: PeerCertificate?) -> Int? { nil }
 
+  func omitsSettings() -> Bool { simulator.faults.strike(connection: connection) }
+
   func react(to request: Request, stream: Int32, at time: WallTime) -> Reaction {
     simulator.react(to: request, stream: stream, connection: connection, at: time)
   }

@@ -13,6 +13,8 @@ package enum FaultAction: Equatable, Sendable {
   case halfBody
   case maximumStreams(Int)
   case blackHole
+  /// A new connection begins without the SETTINGS that HTTP/2 demands first.
+  case noSettings
 
   /// Returns whether the fault refuses the request or reports it as not processed.
   package func prevents(_ stream: Int32) -> Bool {
@@ -31,7 +33,7 @@ package enum FaultAction: Equatable, Sendable {
     _ answer: Answer, stream: Int32, goAwayData data: (String) -> [UInt8]
   ) -> [Reaction.Step] {
     switch self {
-    case .proceed, .answer: return [.answer(answer)]
+    case .proceed, .answer, .noSettings: return [.answer(answer)]
     case .stall: return []
     case .reset(let code): return [.reset(code)]
     case .close: return [.close]
@@ -64,6 +66,7 @@ package enum FaultAction: Equatable, Sendable {
     case .halfBody: .halfBody
     case .maximumStreams: .maximumStreams
     case .blackHole: .blackHole
+    case .noSettings: .noSettings
     }
   }
 }
@@ -78,6 +81,7 @@ package enum FaultWord: String, CaseIterable, Sendable {
   case halfBody = "half_body"
   case maximumStreams = "max_streams"
   case blackHole = "no_ping"
+  case noSettings = "no_settings"
 }
 
 package struct FaultAnswer: Equatable, Sendable {
@@ -121,18 +125,19 @@ package struct FaultMatch: Equatable, Sendable {
   package var first: Int?
 
   package func matches(_ subject: FaultSubject) -> Bool {
-    values.allSatisfy { subject.values[$0.key] == $0.value }
-      && (tokenPrefix.map { (subject.values["token"] ?? "").hasPrefix($0) } ?? true)
+    values.allSatisfy { subject.values?[$0.key] == $0.value }
+      && (tokenPrefix.map { (subject.values?["token"] ?? "").hasPrefix($0) } ?? true)
       && (connection.map { $0 == subject.connection } ?? true)
   }
 }
 
-/// The properties of a request that faults are matched against.
+/// The properties that faults are matched against: those of a request, or of a new connection.
 package struct FaultSubject: Equatable, Sendable {
   package let connection: Int
-  package let values: [String: String]
+  /// Nil for a new connection, on which there is no request yet.
+  package let values: [String: String]?
 
-  package init(connection: Int, values: [String: String]) {
+  package init(connection: Int, values: [String: String]?) {
     self.connection = connection
     self.values = values
   }
@@ -146,6 +151,9 @@ package struct Fault: Equatable, Sendable {
   package let times: Int?
   /// The definition as given, for `GET /simulator/faults`.
   package let definition: JSON
+
+  /// Whether it strikes new connections, and not requests.
+  var isOfConnection: Bool { action == .noSettings }
 }
 
 /// The active faults with their counts; only the first that matches and is due strikes.
@@ -156,7 +164,9 @@ package struct FaultSet: Equatable, Sendable {
     var struck = 0
 
     mutating func strikes(_ subject: FaultSubject) -> Bool {
-      guard fault.match.matches(subject) else { return false }
+      guard fault.isOfConnection == (subject.values == nil), fault.match.matches(subject) else {
+        return false
+      }
       matched += 1
       if let first = fault.match.first, matched > first { return false }
       if let every = fault.match.every, !matched.isMultiple(of: every) { return false }

@@ -18,6 +18,11 @@ package struct FaultControl {
   /// Returns the fault that strikes a request.
   package mutating func strike(_ subject: FaultSubject) -> Fault? { faults.strike(subject) }
 
+  /// Returns whether a fault strikes a new connection, which then begins without SETTINGS.
+  package mutating func strike(connection: Int) -> Bool {
+    !isEmpty && faults.strike(FaultSubject(connection: connection, values: nil)) != nil
+  }
+
   /// Executes a call such as `POST /simulator/faults`; returns nil for any other.
   package mutating func execute(_ call: String, _ body: [UInt8]) throws(FormatError) -> JSON? {
     switch call {

@@ -42,10 +42,16 @@ package struct FaultReader: Sendable {
     let reader = try FormatReader(json, at: path, keys: ["match", "action", "times"])
     guard let action = reader.members["action"] else { throw reader.error("action", "an action") }
     let (delay, act) = try self.action(action, at: path + ".action")
-    return Fault(
-      match: try match(reader.members["match"] ?? .object([:]), at: path + ".match"),
-      delayMilliseconds: delay, action: act,
+    let match = try match(reader.members["match"] ?? .object([:]), at: path + ".match")
+    let fault = Fault(
+      match: match, delayMilliseconds: delay, action: act,
       times: try reader.integer("times", in: 1...Int.max), definition: json)
+    if fault.isOfConnection, !match.values.isEmpty || match.tokenPrefix != nil || delay > 0 {
+      throw FormatError(
+        path: path, found: "no_settings next to what a request has",
+        expected: "connection, every and first: the fault strikes before any request")
+    }
+    return fault
   }
 
   private func match(_ json: JSON, at path: String) throws(FormatError) -> FaultMatch {
@@ -112,6 +118,7 @@ package struct FaultReader: Sendable {
     case .twoStepGoAway: return try flag(.twoStepGoAway)
     case .halfBody: return try flag(.halfBody)
     case .blackHole: return try flag(.blackHole)
+    case .noSettings: return try flag(.noSettings)
     }
   }
 

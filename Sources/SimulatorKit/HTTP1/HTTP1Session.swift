@@ -66,6 +66,7 @@ final class HTTP1Session: Session {
   }
 
   /// HTTP/1.1 has no streams to limit.
+  func begin(maximumStreams: Int?) {}
   func setMaximumStreams(_ count: Int) {}
 
   /// Leaves the request without an answer.

@@ -5,9 +5,10 @@ import CNghttp2
   let streams: StreamTable
   private let session: OpaquePointer
   private let refusesIdlePings: Bool
+  private var sendsSettings = true
 
   /// Returns nil if memory is exhausted.
-  init?(maximumStreams: Int, callbacks: SessionCallbacks) {
+  init?(callbacks: SessionCallbacks) {
     streams = StreamTable(isSink: callbacks.isSink)
     refusesIdlePings = callbacks.refusesIdlePings
     // The table outlives the session: this object owns both, and deinit ends the session.
@@ -17,7 +18,14 @@ import CNghttp2
       &made, callbacks.callbacks, table, callbacks.options)
     guard status == 0, let session = unsafe made else { return nil }
     unsafe self.session = session
-    submitSettings(maximumStreams: maximumStreams)
+  }
+
+  func begin(maximumStreams: Int?) {
+    if let maximumStreams {
+      submitSettings(maximumStreams: maximumStreams)
+    } else {
+      sendsSettings = false
+    }
     unsafe nghttp2_session_set_local_window_size(
       session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, 1 << 24)
   }
@@ -54,7 +62,7 @@ import CNghttp2
   }
 
   func setMaximumStreams(_ count: Int) {
-    submitSettings(maximumStreams: count)
+    if sendsSettings { submitSettings(maximumStreams: count) }
   }
 
   func reset(_ stream: Int32, _ code: UInt32) {

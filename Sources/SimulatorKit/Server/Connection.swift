@@ -14,6 +14,7 @@ final class Connection {
   let peer: any Peer
   let tls: TLSStream
   private(set) var session: any Session
+  private let initialStreams: Int
   /// True if the connection no longer reads, answers or acknowledges anything.
   var isBlackHole = false
   /// True if the next flush ends the connection without sending its output.
@@ -31,11 +32,14 @@ final class Connection {
   /// True once the TLS handshake is complete.
   private(set) var isEstablished = false
 
-  init(number: Int, peer: any Peer, tls: TLSStream, session: any Session) {
+  init(
+    number: Int, peer: any Peer, tls: TLSStream, session: any Session, initialStreams: Int
+  ) {
     self.number = number
     self.peer = peer
     self.tls = tls
     self.session = session
+    self.initialStreams = initialStreams
   }
 
   /// Reads into the session; complete requests are then in its table.
@@ -93,9 +97,8 @@ final class Connection {
     if isEstablished || !tls.isEstablished { return }
     isEstablished = true
     if tls.speaksHTTP1 { session = HTTP1Session() }
-    if let limit = peer.authenticated(with: tls.peerCertificate) {
-      session.setMaximumStreams(limit)
-    }
+    let limit = peer.authenticated(with: tls.peerCertificate) ?? initialStreams
+    session.begin(maximumStreams: !tls.speaksHTTP1 && peer.omitsSettings() ? nil : limit)
   }
 
   /// Returns why the connection ends if TLS did not fail.

@@ -171,10 +171,11 @@ import Glibc
   private func openConnection(_ socket: Int32) {
     let number = service.statistics.connectionsTotal + 1
     guard let stream = try? TLSStream(socket: socket, context: tls),
-      let session = HTTP2Session(maximumStreams: settings.initialStreams, callbacks: callbacks)
+      let session = HTTP2Session(callbacks: callbacks)
     else { return Log.write("connection \(number): no memory") }
     let connection = Connection(
-      number: number, peer: service.peer(connection: number), tls: stream, session: session)
+      number: number, peer: service.peer(connection: number), tls: stream, session: session,
+      initialStreams: settings.initialStreams)
     connections[number] = connection
     service.statistics.connectionsTotal = number
     service.statistics.connectionsOpen += 1

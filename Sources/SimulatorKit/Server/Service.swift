@@ -17,6 +17,9 @@ package protocol Peer: AnyObject {
   /// - Returns: the stream limit to announce now; nil leaves it.
   func authenticated(with certificate: PeerCertificate?) -> Int?
 
+  /// Returns whether a fault keeps back the SETTINGS with which a connection of HTTP/2 begins.
+  func omitsSettings() -> Bool
+
   func react(to request: Request, stream: Int32, at time: WallTime) -> Reaction
 }
 

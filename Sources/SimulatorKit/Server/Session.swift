@@ -4,6 +4,10 @@ protocol Session: AnyObject {
   /// True if no more is to be read or sent.
   var isOver: Bool { get }
 
+  /// Queues what the server sends first.
+  ///
+  /// - Parameter maximumStreams: The stream limit to announce; nil announces nothing, ever.
+  func begin(maximumStreams: Int?)
   /// Processes received bytes; returns what is wrong if the peer violated the protocol beyond
   /// recovery.
   func receive(_ bytes: UnsafeRawBufferPointer) -> String?

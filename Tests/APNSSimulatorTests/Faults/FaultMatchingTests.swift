@@ -8,7 +8,7 @@ import Testing
     (#"{"delay_ms":5}"#, FaultAction.proceed), (#"{"stall":true}"#, .stall),
     (#"{"close":true}"#, .close), (#"{"no_ping":true}"#, .blackHole),
     (#"{"goaway_two_step":true}"#, .twoStepGoAway), (#"{"half_body":true}"#, .halfBody),
-    (#"{"max_streams":0}"#, .maximumStreams(0)),
+    (#"{"max_streams":0}"#, .maximumStreams(0)), (#"{"no_settings":true}"#, .noSettings),
     (#"{"reset":"REFUSED_STREAM"}"#, .reset(.refusedStream)),
     (#"{"goaway":{}}"#, .goAway(.this, reason: "Shutdown")),
     (#"{"goaway":{"last_stream":"previous","reason":"x"}}"#, .goAway(.previous, reason: "x")),
@@ -53,6 +53,16 @@ import Testing
       "faults[0].match.every: found 0, expected an integer from 1"
     ),
     (
+      #"[{"action":{"no_settings":true},"match":{"token":"ab"}}]"#,
+      "faults[0]: found no_settings next to what a request has, "
+        + "expected connection, every and first: the fault strikes before any request"
+    ),
+    (
+      #"[{"action":{"no_settings":true,"delay_ms":5}}]"#,
+      "faults[0]: found no_settings next to what a request has, "
+        + "expected connection, every and first: the fault strikes before any request"
+    ),
+    (
       #"[{"action":{"goaway":{"last_stream":"next"}}}]"#,
       #"faults[0].action.goaway.last_stream: found "next", expected "this", "previous" or a "#
         + "stream number"
@@ -95,6 +105,17 @@ import Testing
   func `a fault strikes as often as defined`(members: String, struck: [Int]) throws {
     var set = try faults(#"[{\#(members),"action":{"stall":true}}]"#)
     #expect((0..<6).filter { _ in set.strike(Self.subject) != nil } == struck)
+  }
+
+  @Test func `connections and requests are counted apart`() throws {
+    var set = try faults(
+      #"[{"match":{"every":2},"action":{"no_settings":true}},{"action":{"stall":true}}]"#)
+    let connection = FaultSubject(connection: 2, values: nil)
+    let struck = (0..<4).map { _ in
+      (set.strike(connection)?.action, set.strike(Self.subject)?.action)
+    }
+    #expect(struck.map(\.0) == [nil, .noSettings, nil, .noSettings])
+    #expect(struck.allSatisfy { $0.1 == .stall })
   }
 
   @Test func `the first fault that is due strikes alone`() throws {

@@ -61,6 +61,30 @@ import Testing
     await client.close()
   }
 
+  @Test func `a connection without SETTINGS is replaced, and no push is sent twice`() async throws {
+    let server = try TokenServer()
+    try server.setFaults(#"[{"action":{"no_settings":true},"times":1}]"#)
+    let client = try Self.client(server)
+    let reports = await Collected.reports(of: (1...150).map { .message($0) }, by: client.client)
+    await client.wait { kind in
+      if case .closed(let why) = kind { why.hasPrefix("the server broke HTTP/2") } else { false }
+    }
+    #expect(await client.send(.message(151)) == .accepted)
+    await client.close()
+    #expect(Set(reports.map(\.ticket)).count == 150)
+    for report in reports where report.outcome != .accepted {
+      guard case .unanswered(.connectionLost) = report.outcome else {
+        Issue.record("\(report.outcome)")
+        continue
+      }
+    }
+    let names = try server.process.records().compactMap { record in
+      let message = record["message"] as? [String: Any]
+      return (message?["data"] as? [String: String])?["rp_id"]
+    }
+    #expect(Set(names).count == names.count, "what was sent is not sent again")
+  }
+
   @Test func `what the simulator checks itself has Google's words, too`() async throws {
     let server = try TokenServer()
     let client = try Self.client(server)
