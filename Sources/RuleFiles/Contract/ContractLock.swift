@@ -106,10 +106,6 @@ private struct LockedFieldDecoder {
   let diagnostics: Diagnostics
   private(set) var locations: [[String]: SourceLocation] = [:]
 
-  init(diagnostics: Diagnostics) {
-    self.diagnostics = diagnostics
-  }
-
   mutating func contract(_ fields: Fields, named name: String) -> CardContract {
     var contract = CardContract(typeName: name)
     contract.attributes = part("attributes", fields)

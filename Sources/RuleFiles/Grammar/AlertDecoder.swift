@@ -1,16 +1,8 @@
 import RideCore
 
 /// Decodes `alert`, and the alerts of a card.
-struct AlertDecoder {
-  private let diagnostics: Diagnostics
-  private let decode: NodeDecoder
-  private let templates: TemplateDecoder
-
-  init(diagnostics: Diagnostics) {
-    self.diagnostics = diagnostics
-    decode = NodeDecoder(diagnostics: diagnostics)
-    templates = TemplateDecoder(diagnostics: diagnostics)
-  }
+struct AlertDecoder: FileDecoder {
+  let diagnostics: Diagnostics
 
   /// - Parameter rule: the name of the rule, by which `strings/` has the texts of an alert without any.
   func alert(_ field: Field, of rule: String?) -> Alert? {

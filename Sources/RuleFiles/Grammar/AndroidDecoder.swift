@@ -1,16 +1,8 @@
 import RideCore
 
 /// Decodes `android` next to an alert or a background push.
-struct AndroidDecoder {
-  private let diagnostics: Diagnostics
-  private let decode: NodeDecoder
-  private let templates: TemplateDecoder
-
-  init(diagnostics: Diagnostics) {
-    self.diagnostics = diagnostics
-    decode = NodeDecoder(diagnostics: diagnostics)
-    templates = TemplateDecoder(diagnostics: diagnostics)
-  }
+struct AndroidDecoder: FileDecoder {
+  let diagnostics: Diagnostics
 
   /// - Parameters:
   ///   - form: the keys next to what the rule sends.

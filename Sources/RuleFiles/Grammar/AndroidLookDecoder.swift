@@ -1,18 +1,9 @@
 import RideCore
 
 /// Decodes `android` next to a live-activity.
-struct AndroidLookDecoder {
-  private let diagnostics: Diagnostics
-  private let vocabulary: Vocabulary
-  private let decode: NodeDecoder
-  private let templates: TemplateDecoder
-
-  init(diagnostics: Diagnostics, vocabulary: Vocabulary) {
-    self.diagnostics = diagnostics
-    self.vocabulary = vocabulary
-    decode = NodeDecoder(diagnostics: diagnostics)
-    templates = TemplateDecoder(diagnostics: diagnostics)
-  }
+struct AndroidLookDecoder: FileDecoder {
+  let diagnostics: Diagnostics
+  let vocabulary: Vocabulary
 
   func look(_ field: Field, isBroadcast: Bool) -> AndroidLook? {
     let fields = Fields(

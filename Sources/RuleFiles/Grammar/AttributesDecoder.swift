@@ -2,7 +2,7 @@ import Base
 import RideCore
 
 /// Decodes `attributes`: a map of name to type.
-struct AttributesDecoder {
+struct AttributesDecoder: FileDecoder {
   let diagnostics: Diagnostics
 
   static let expected =
@@ -44,7 +44,7 @@ struct AttributesDecoder {
       if elements.count == 1, let element = elements.first, isType(element) {
         return type(element, title).map { .list($0) }
       }
-      let words = NodeDecoder(diagnostics: diagnostics).words(node, for: title, such: "[taxi, xl]")
+      let words = decode.words(node, for: title, such: "[taxi, xl]")
       return words.count < max(1, elements.count) ? nil : .words(words.map(\.text))
     case .scalar, .refused:
       if let known = AttributeType.named.first(where: { $0.name == node.string }) {

@@ -2,18 +2,14 @@ import Base
 import RideCore
 
 /// Decodes `live-activity`, the whole life of a card.
-struct CardDecoder {
-  private let diagnostics: Diagnostics
-  private let vocabulary: Vocabulary
-  private let decode: NodeDecoder
-  private let templates: TemplateDecoder
+struct CardDecoder: FileDecoder {
+  let diagnostics: Diagnostics
+  let vocabulary: Vocabulary
   private var cardFields: CardFieldDecoder
 
   init(diagnostics: Diagnostics, vocabulary: Vocabulary) {
     self.diagnostics = diagnostics
     self.vocabulary = vocabulary
-    decode = NodeDecoder(diagnostics: diagnostics)
-    templates = TemplateDecoder(diagnostics: diagnostics)
     cardFields = CardFieldDecoder(diagnostics: diagnostics)
   }
 

@@ -3,16 +3,9 @@ internal import RideCore
 
 /// Decodes `end` of a card: the events that end it, alone or each with how long the card stays and
 /// what it shows then.
-struct CardEndDecoder {
-  private let diagnostics: Diagnostics
-  private let vocabulary: Vocabulary
-  private let decode: NodeDecoder
-
-  init(diagnostics: Diagnostics, vocabulary: Vocabulary) {
-    self.diagnostics = diagnostics
-    self.vocabulary = vocabulary
-    decode = NodeDecoder(diagnostics: diagnostics)
-  }
+struct CardEndDecoder: FileDecoder {
+  let diagnostics: Diagnostics
+  let vocabulary: Vocabulary
 
   /// - Parameter card: its `content-state` is complete, because the changed fields are of its types.
   func decode(

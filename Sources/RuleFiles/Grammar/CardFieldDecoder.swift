@@ -4,18 +4,10 @@ internal import RideCore
 /// Decodes the fields of a card, under `content-state` and `attributes`.
 ///
 /// A mapping with the key `value` is a typed field; in any other, the members are fields in turn.
-struct CardFieldDecoder {
-  private let diagnostics: Diagnostics
-  private let decode: NodeDecoder
-  private let templates: TemplateDecoder
+struct CardFieldDecoder: FileDecoder {
+  let diagnostics: Diagnostics
   /// The location of each field, by the keys that lead to it; `[]` is the key of list elements.
   private(set) var locations: [[String]: SourceLocation] = [:]
-
-  init(diagnostics: Diagnostics) {
-    self.diagnostics = diagnostics
-    decode = NodeDecoder(diagnostics: diagnostics)
-    templates = TemplateDecoder(diagnostics: diagnostics)
-  }
 
   mutating func fields(_ field: Field) -> [String: PayloadTemplate]? {
     guard case .mapping(let pairs) = field.node.kind else {

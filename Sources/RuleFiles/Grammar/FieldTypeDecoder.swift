@@ -2,7 +2,7 @@ import Base
 internal import RideCore
 
 /// Decodes the `type` of a card's field: `int`, `[van, taxi]`, `[{ address: string, eta: date-epoch }]`.
-struct FieldTypeDecoder {
+struct FieldTypeDecoder: FileDecoder {
   let diagnostics: Diagnostics
 
   static let expected =
@@ -21,8 +21,7 @@ struct FieldTypeDecoder {
 
   /// Reads the words that a field may have.
   func words(_ node: YAMLNode, _ title: String) -> FieldType? {
-    let words = NodeDecoder(diagnostics: diagnostics)
-      .words(node, for: title, such: "[van, taxi]").map(\.text)
+    let words = decode.words(node, for: title, such: "[van, taxi]").map(\.text)
     return words.isEmpty ? nil : .words(words)
   }
 
@@ -55,7 +54,6 @@ struct FieldTypeDecoder {
     guard let fields, let type = fields.required("type").flatMap({ type($0.node, title) }) else {
       return nil
     }
-    let decode = NodeDecoder(diagnostics: diagnostics)
     return CardField(type, isOptional: fields["optional"].flatMap(decode.flag) ?? false)
   }
 }

@@ -2,14 +2,8 @@ import Foundation
 import RideCore
 
 /// Decodes the keys by which a rule spares people, and `defaults`.
-struct LimitsDecoder {
-  private let diagnostics: Diagnostics
-  private let decode: NodeDecoder
-
-  init(diagnostics: Diagnostics) {
-    self.diagnostics = diagnostics
-    decode = NodeDecoder(diagnostics: diagnostics)
-  }
+struct LimitsDecoder: FileDecoder {
+  let diagnostics: Diagnostics
 
   /// Returns the limits of a rule; nil if one of them can't be read.
   func limits(_ fields: Fields, _ what: Rule.What?, _ defaults: RuleDefaults) -> RuleLimits? {

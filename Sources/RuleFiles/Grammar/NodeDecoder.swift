@@ -8,6 +8,16 @@ struct LocatedWord {
   let location: SourceLocation
 }
 
+/// A decoder that reports to the problems of one file.
+protocol FileDecoder {
+  var diagnostics: Diagnostics { get }
+}
+
+extension FileDecoder {
+  var decode: NodeDecoder { NodeDecoder(diagnostics: diagnostics) }
+  var templates: TemplateDecoder { TemplateDecoder(diagnostics: diagnostics) }
+}
+
 /// Reads words, flags, numbers and durations; a value that does not fit is reported.
 struct NodeDecoder {
   let diagnostics: Diagnostics

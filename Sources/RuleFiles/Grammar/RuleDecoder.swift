@@ -2,20 +2,10 @@ import Base
 import RideCore
 
 /// Decodes one entry of `rules`.
-struct RuleDecoder {
-  private let diagnostics: Diagnostics
-  private let vocabulary: Vocabulary
-  private let decode: NodeDecoder
-  private let templates: TemplateDecoder
-  private let defaults: RuleDefaults
-
-  init(diagnostics: Diagnostics, vocabulary: Vocabulary, defaults: RuleDefaults) {
-    self.defaults = defaults
-    self.diagnostics = diagnostics
-    self.vocabulary = vocabulary
-    decode = NodeDecoder(diagnostics: diagnostics)
-    templates = TemplateDecoder(diagnostics: diagnostics)
-  }
+struct RuleDecoder: FileDecoder {
+  let diagnostics: Diagnostics
+  let vocabulary: Vocabulary
+  let defaults: RuleDefaults
 
   /// The parts of a rule that could be decoded.
   struct Draft {

@@ -3,8 +3,8 @@ import RideCore
 
 /// Decodes `at`: one time or a list of times, each a base with an offset.
 struct TimeDecoder {
-  private let diagnostics: Diagnostics
-  private let vocabulary: Vocabulary
+  let diagnostics: Diagnostics
+  let vocabulary: Vocabulary
 
   /// The bases that are not events; no event may have such a name.
   static let reserved = ["pickup_at", "contact", "attributes"]
@@ -12,11 +12,6 @@ struct TimeDecoder {
   static let expected =
     "pickup_at, attributes.KEY, an event or contact, and how long before or after it, such as "
     + "pickup_at - 15m, driver_assigned + 2m, contact + 3m or driver_arrived + attributes.free_wait"
-
-  init(diagnostics: Diagnostics, vocabulary: Vocabulary) {
-    self.diagnostics = diagnostics
-    self.vocabulary = vocabulary
-  }
 
   /// Returns the times; nil if one of them could not be decoded.
   func times(_ field: Field) -> [RuleTime]? {

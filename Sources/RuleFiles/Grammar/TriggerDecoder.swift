@@ -2,16 +2,9 @@ import Base
 import RideCore
 
 /// Decodes when a rule fires: on events, or at slots of time.
-struct TriggerDecoder {
-  private let diagnostics: Diagnostics
-  private let vocabulary: Vocabulary
-  private let decode: NodeDecoder
-
-  init(diagnostics: Diagnostics, vocabulary: Vocabulary) {
-    self.diagnostics = diagnostics
-    self.vocabulary = vocabulary
-    decode = NodeDecoder(diagnostics: diagnostics)
-  }
+struct TriggerDecoder: FileDecoder {
+  let diagnostics: Diagnostics
+  let vocabulary: Vocabulary
 
   /// - Parameter action: the key that determines what the rule sends, if there is exactly one.
   func when(_ fields: Fields, _ action: Field?) -> Rule.When? {
