@@ -59,19 +59,9 @@ struct RuleLoader {
   private static func root(
     of bytes: [UInt8], expected: String, diagnostics: Diagnostics
   ) -> YAMLNode? {
-    do throws(YAMLFault) {
-      let source = try SourceText(bytes)
-      var builder = try YAMLTreeBuilder(source, diagnostics: diagnostics)
-      guard let root = try builder.document() else {
-        throw YAMLFault(
-          location: SourceLocation(line: 1, column: 1), found: "nothing in the file",
-          expected: expected + ", or a name that starts with \"_\" to skip it")
-      }
-      return root
-    } catch {
-      diagnostics.report(error.location, error.found, expected: error.expected)
-      return nil
-    }
+    YAMLNode.root(
+      of: bytes, expected: expected + ", or a name that starts with \"_\" to skip it",
+      diagnostics: diagnostics)
   }
 
   /// Reads the files of `strings` and returns their problems.

@@ -47,7 +47,7 @@ struct Fields {
     self.diagnostics = diagnostics
     asked = nil
     location = node.location
-    let known = form.names + form.reserved
+    let known = form.names
     let unknown = pairs.filter { !known.contains($0.key) }
     meant = Set(unknown.compactMap { nearestWord(to: $0.key, among: known) })
     for pair in unknown {

@@ -42,8 +42,6 @@ struct MappingForm: Sendable {
   let subject: String
   /// In the order in which messages and docs list them.
   let keys: [Key]
-  /// Keys that the format reserves and this version refuses.
-  var reserved: [String] = []
   /// Groups of keys; exactly one key of each is needed.
   var exactlyOne: [[String]] = []
   /// Keys at least one of which is needed.

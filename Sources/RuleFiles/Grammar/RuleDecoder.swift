@@ -24,7 +24,6 @@ struct RuleDecoder: FileDecoder {
     let fields = Fields(
       node, as: KeyTable.rule, elsewhere: elsewhere(node), diagnostics: diagnostics)
     guard let fields else { return Draft() }
-    reportReserved(fields)
     let name = fields.required("name").flatMap(decode.word)
     let apps = fields.required("app").map(decode.oneOrMore) ?? []
     let action = fields.single(
@@ -94,14 +93,6 @@ struct RuleDecoder: FileDecoder {
       .merging(KeyTable.former(node.pairs)) { $1 }
       .merging(FormerKeys.times(in: node)) { $1 }
       .merging(FormerKeys.conditions(in: node)) { $1 }
-  }
-
-  private func reportReserved(_ fields: Fields) {
-    for key in fields.keys where fields.form.reserved.contains(key) {
-      diagnostics.report(
-        fields.location(of: key), "\(quoted(key)) is not supported by this version",
-        expected: "the rule without it")
-    }
   }
 
   /// Reports keys that have no meaning next to what the rule sends.
