@@ -21,20 +21,10 @@ package struct DeliveryQuery: Hashable, Sendable {
   }
 }
 
-/// A verdict, with the columns of the view `ridepulse.deliveries`.
+/// A verdict in JSON, whose members are the columns of the view `ridepulse.deliveries`.
 package struct Delivery: Hashable, Sendable {
-  /// What it is: `push`, `post`, `emit` or `escalation`.
-  package var kind: String
-  /// The person whom it was for; nil for none, and for a raw push.
-  package var ownerID: String?
-  /// The phone's system, `ios` or `android`; nil without a phone, or once its row is deleted.
-  package var platform: String?
-  package var reasonCode: String?
-  package var rideID: RideID
-  package var event, rule, app, status: String
-  package var pushType, reason, id, collapseID, tokenSuffix, uniqueID: String?
-  package var attempts: Int64
-  package var createdAt, finishedAt, seenAt: Timestamp?
+  package let rideID: RideID
+  package let json: JSONValue
 }
 
 package struct DeliveryPage: Hashable, Sendable {
@@ -91,24 +81,23 @@ private struct Verdict: SelectedRecord {
 
 extension Delivery: SelectedRecord {
   init(_ columns: inout some RecordColumns) throws(PostgresError) {
-    kind = try columns.next("kind")
-    ownerID = try columns.next("owner_id")
-    platform = try columns.next("platform")
-    reasonCode = try columns.next("reason_code")
     rideID = try columns.next("ride_id")
-    event = try columns.next("event")
-    rule = try columns.next("rule")
-    app = try columns.next("app")
-    pushType = try columns.next("push_type")
-    status = try columns.next("status")
-    reason = try columns.next("reason")
-    attempts = try columns.next("attempts")
-    id = try columns.next("apns_id")
-    collapseID = try columns.next("collapse_id")
-    createdAt = try columns.next("created_at")
-    finishedAt = try columns.next("finished_at")
-    tokenSuffix = try columns.next("token_suffix")
-    seenAt = try columns.next("seen_at")
-    uniqueID = try columns.next("apns_unique_id")
+    var members: [String: JSONValue] = ["ride_id": .string(rideID.text)]
+    for name in ["kind", "event", "rule", "app", "status"] {
+      members[name] = .string(try columns.next(name))
+    }
+    members["attempts"] = .integer(try columns.next("attempts"))
+    for name in [
+      "owner_id", "platform", "reason_code", "push_type", "reason", "apns_id", "collapse_id",
+      "token_suffix", "apns_unique_id",
+    ] {
+      let text: String? = try columns.next(name)
+      members[name] = text.map { .string($0) } ?? .null
+    }
+    for name in ["created_at", "finished_at", "seen_at"] {
+      let time: Timestamp? = try columns.next(name)
+      members[name] = time.map { .string(CivilTime.exact($0)) } ?? .null
+    }
+    json = .object(members)
   }
 }

@@ -62,18 +62,3 @@ extension DeliveryPage {
     .object(["deliveries": .array(deliveries.map(\.json)), "next": .orNull(next)])
   }
 }
-
-extension Delivery {
-  fileprivate var json: JSONValue {
-    .object([
-      "kind": .string(kind), "owner_id": .orNull(ownerID), "platform": .orNull(platform),
-      "reason_code": .orNull(reasonCode), "ride_id": .string(rideID.text), "event": .string(event),
-      "rule": .string(rule), "app": .string(app), "push_type": .orNull(pushType),
-      "status": .string(status),
-      "reason": .orNull(reason), "attempts": .integer(attempts), "apns_id": .orNull(id),
-      "collapse_id": .orNull(collapseID), "created_at": .orNull(createdAt),
-      "finished_at": .orNull(finishedAt), "token_suffix": .orNull(tokenSuffix),
-      "seen_at": .orNull(seenAt), "apns_unique_id": .orNull(uniqueID),
-    ])
-  }
-}

@@ -1,40 +1,6 @@
-// Ledger entries, events and cards as parts of a memo's JSON.
+// Events and cards as parts of a memo's JSON.
 
 package import Base
-
-extension LedgerEntry: StoredObject {
-  package static let blank = LedgerEntry(
-    id: PushID(of: ""), event: .blank, rule: "", app: .customer, pushType: .alert,
-    status: .pending, attempts: 0)
-
-  package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
-    try fields.field("id", &id)
-    try fields.field("event", &event)
-    // Nearly all are pushes.
-    var other = kind == .push ? nil : kind
-    try fields.field("kind", &other)
-    kind = other ?? .push
-    try fields.field("rule", &rule)
-    try fields.field("app", &app)
-    try fields.field("pushType", &pushType)
-    try fields.field("status", &status)
-    try fields.field("reason", &reason)
-    try fields.field("attempts", &attempts)
-    try fields.field("collapseID", &collapseID)
-    try fields.field("phone", &phone)
-    try fields.field("tokenSuffix", &tokenSuffix)
-    try fields.field("priority", &priority)
-    try fields.field("expiration", &expiration)
-    try fields.field("cardEvent", &cardEvent)
-    try fields.field("card", &card)
-    try fields.field("startToken", &startToken)
-    try fields.field("doubt", &doubt)
-    try fields.field("owner", &owner)
-    try fields.field("isOfParticipant", &isOfParticipant)
-    try fields.field("uniqueID", &uniqueID)
-    try fields.field("receiver", &receiver)
-  }
-}
 
 extension RideEvent: StoredObject {
   package static var blank: RideEvent {
