@@ -23,6 +23,7 @@ struct FastClock: Clock {
   var minimumResolution: Duration { system.minimumResolution * Self.factor }
 
   func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-    try await system.sleep(for: (deadline.offset - now.offset) / Self.factor)
+    let pause = (deadline.offset - now.offset) / Self.factor
+    try await system.sleep(for: pause)  // poll: the sleep of this clock
   }
 }
