@@ -27,9 +27,9 @@ package final class PushClient: PushTransport {
     events: @escaping @Sendable (TransportEvent) -> Void = { _ in }
   ) throws(TransportStartError) {
     guard let supervisor = Supervisor() else { throw TransportStartError() }
-    let store = CredentialStore(credentials) { account in
+    let store = CredentialStore(credentials) { account, inherited in
       AccessTokenMint(
-        account: account, trust: configuration.fcmCAFile,
+        account: account, inheriting: inherited, trust: configuration.fcmCAFile,
         connectTimeout: configuration.connectTimeout, now: now,
         events: { events(TransportEvent(account, $0)) })
     }

@@ -23,8 +23,9 @@ package struct TransportEvent: Hashable, Sendable {
     /// Google gave an access token, which is replaced before the end of this time.
     case accessTokenFetched(lifetime: Duration)
 
-    /// Google gave no access token; it is asked again after `wait`.
-    case accessTokenFailed(AccessTokenProblem, wait: Duration)
+    /// Google gave no access token; it is asked again after `wait`. Pushes present the token in use for
+    /// `life`; nil if there is none.
+    case accessTokenFailed(AccessTokenProblem, wait: Duration, life: Duration?)
 
     /// How far the service's clock is ahead of the signing clock; new tokens are corrected for it.
     case clockSkew(Duration)
@@ -89,7 +90,8 @@ extension TransportEvent {
     let kind: Kind =
       switch event {
       case .fetched(let lifetime): .accessTokenFetched(lifetime: lifetime)
-      case .failed(let problem, let wait): .accessTokenFailed(problem, wait: wait)
+      case .failed(let problem, let wait, let life):
+        .accessTokenFailed(problem, wait: wait, life: life)
       case .clockSkew(let lead): .clockSkew(lead)
       }
     self.init(network: .android, credential: "\(account)", connection: 0, kind: kind)

@@ -7,6 +7,10 @@ import Synchronization
 ///
 /// All connections with a key, those for channels included, present the same token.
 final class CredentialStore: Sendable {
+  /// Starts fetching the tokens of an account, which sends the given token until it has one.
+  typealias MakeMint =
+    @Sendable (_ account: ServiceAccount, _ inherited: AccessTokenState.Token?) -> AccessTokenMint
+
   private struct State {
     var credentials: Credentials
     var mints: [SigningKey: TokenMint] = [:]
@@ -15,14 +19,14 @@ final class CredentialStore: Sendable {
   }
 
   private let clock = ServerClock()
-  private let makeMint: (@Sendable (ServiceAccount) -> AccessTokenMint)?
+  private let makeMint: MakeMint?
   private let state: Mutex<State>
 
   /// - Parameter makeMint: Starts fetching the access tokens of an account; nil if no push to FCM
   ///   is sent with these credentials.
   init(
     _ credentials: Credentials,
-    makeMint: (@Sendable (ServiceAccount) -> AccessTokenMint)? = nil
+    makeMint: MakeMint? = nil
   ) {
     self.makeMint = makeMint
     state = Mutex(State(credentials: credentials))
@@ -43,6 +47,9 @@ final class CredentialStore: Sendable {
   }
 
   /// Starts fetching for new accounts, before their first push; returns the mints of the others.
+  ///
+  /// A new key sends with the token of the one that it replaces until it has its own: a key that Google
+  /// refuses stops nothing while that is valid.
   private func replaceAccessMints(
     for accounts: Set<ServiceAccount>, _ state: inout State
   ) -> [AccessTokenMint] {
@@ -50,9 +57,20 @@ final class CredentialStore: Sendable {
     let dropped = state.accessMints.filter { !accounts.contains($0.key) }
     for account in dropped.keys { state.accessMints[account] = nil }
     for account in accounts where state.accessMints[account] == nil {
-      state.accessMints[account] = makeMint(account)
+      state.accessMints[account] = makeMint(account, Self.token(for: account, of: dropped))
     }
     return Array(dropped.values)
+  }
+
+  /// Returns the token that an account may send until it has its own: that of a dropped account of the
+  /// same project, and of the same address if there is one.
+  private static func token(
+    for account: ServiceAccount, of dropped: [ServiceAccount: AccessTokenMint]
+  ) -> AccessTokenState.Token? {
+    let mints = dropped.filter { $0.key.project == account.project }
+    let sameAddress = mints.filter { $0.key.clientEmail == account.clientEmail }
+    return (sameAddress.isEmpty ? mints : sameAddress).values.compactMap { $0.token() }
+      .max { $0.expiresAt < $1.expiresAt }
   }
 
   /// Ends fetching; the tokens that are there stay valid for open connections.

@@ -10,14 +10,15 @@ import SystemSupport
 final class AccessTokenMint: Sendable {
   enum Event: Hashable, Sendable {
     case fetched(lifetime: Duration)
-    /// The next exchange is after `wait`.
-    case failed(AccessTokenProblem, wait: Duration)
+    /// The next exchange is after `wait`; `life` is how long the token in use stays valid, nil if there
+    /// is none.
+    case failed(AccessTokenProblem, wait: Duration, life: Duration?)
     /// How far Google's clock is ahead; the next assertions are corrected for it.
     case clockSkew(Duration)
   }
 
   private struct State {
-    var tokens = AccessTokenState()
+    var tokens: AccessTokenState
     var failures: [String: Int] = [:]
     var wakes: [@Sendable () -> Void] = []
     /// Cancels the exchange in flight.
@@ -32,22 +33,26 @@ final class AccessTokenMint: Sendable {
   private let events: @Sendable (Event) -> Void
   /// Nil if the process had no file descriptor left; the thread then looks once a second.
   private let wake = EventFD()
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// Starts fetching at once, so that the first push does not wait. `close` ends the thread.
   ///
   /// - Parameters:
+  ///   - inherited: The token of the account that this one replaces, which is sent until there is one
+  ///     of this account.
   ///   - trust: A PEM file of certificate authorities trusted in addition to the system's.
   ///   - now: The wall clock, for assertions; it should be the service's own (the database's).
   ///   - events: Called on the mint's thread; it must not block.
   init(
-    account: ServiceAccount, trust: String?, connectTimeout: Duration = .seconds(5),
+    account: ServiceAccount, inheriting inherited: AccessTokenState.Token? = nil, trust: String?,
+    connectTimeout: Duration = .seconds(5),
     timeout: Duration = .seconds(10), now: @escaping @Sendable () -> Timestamp,
     events: @escaping @Sendable (Event) -> Void
   ) {
     self.account = account
     self.now = now
     self.events = events
+    state = Mutex(State(tokens: AccessTokenState(inheriting: inherited)))
     exchange = OAuthExchange(
       account: account, caFile: trust, connectLimit: connectTimeout, limit: timeout)
     // The thread retains the mint until `close`.
@@ -168,7 +173,7 @@ final class AccessTokenMint: Sendable {
         state.failures[problem.word, default: 0] += 1
         let wait = state.tokens.failed(
           problem, isCorrected: skew != nil, at: .now(), random: random)
-        events.append(.failed(problem, wait: wait))
+        events.append(.failed(problem, wait: wait, life: state.tokens.life(at: .now())))
       }
       return (events, state.wakes)
     }

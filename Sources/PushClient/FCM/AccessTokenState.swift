@@ -34,10 +34,16 @@ struct AccessTokenState: Sendable {
   private var wasCorrected = false
   private static let backoff = Backoff(first: .seconds(1), longest: .seconds(60))
 
+  /// - Parameter inherited: The token of the account before, which is sent until there is another one.
+  init(inheriting inherited: Token? = nil) { latest = inherited }
+
   /// Returns the token to send; nil if none is valid.
   func token(at now: MonotonicTime) -> Token? {
     latest.flatMap { $0.expiresAt > now ? $0 : nil }
   }
+
+  /// Returns how long the token in use stays valid; nil if there is none.
+  func life(at now: MonotonicTime) -> Duration? { token(at: now).map { $0.expiresAt - now } }
 
   /// Returns what to do now; `fetch` once for each end of a fetch.
   mutating func next(at now: MonotonicTime) -> Step {

@@ -23,7 +23,7 @@ enum FCMRemedy {
     case "UNAUTHENTICATED": return "run ridepulse doctor again; then \(newFile)"
     case "invalid_grant" where text.contains("timeframe"): return "timedatectl set-ntp true"
     case "invalid_grant", "invalid_client", "unauthorized_client", "no_access_token", "signing":
-      return newFile
+      return newFile + "; a running service sends with its last access token for up to an hour"
     case "RESOURCE_EXHAUSTED", "UNAVAILABLE", "INTERNAL": return "run ridepulse doctor later"
     case _ where word.hasPrefix("HTTP 5"): return "run ridepulse doctor later"
     default: return "see Google's documentation for \(word), or \(newFile)"

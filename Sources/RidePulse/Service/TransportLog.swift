@@ -31,10 +31,14 @@ enum TransportLog {
       log(
         .debug, "Access token fetched",
         ["credential": event.credential, "lifetime": "\(lifetime)"])
-    case .accessTokenFailed(let problem, let wait):
+    case .accessTokenFailed(let problem, let wait, let life):
       log(
         problem.isOfConfiguration ? .error : .warning, "Access token not fetched, retrying",
-        ["credential": event.credential, "reason": problem.text, "next": "\(wait)"])
+        [
+          "credential": event.credential, "reason": problem.text, "next": "\(wait)",
+          "sending": life.map { "with the previous token for \($0.components.seconds) s" }
+            ?? "nothing: there is no valid token",
+        ])
     case .clockSkew(let behind) where event.network == .android:
       log(
         .warning, "Database clock differs from Google's clock; assertions corrected",

@@ -31,6 +31,23 @@ import Testing
     #expect(state.token(at: Self.at(1)) == nil)
   }
 
+  @Test func `an inherited token is sent until it ends, or until there is another one`() throws {
+    let inherited = try #require(Self.withToken().token(at: Self.at(0)))
+    var state = AccessTokenState(inheriting: inherited)
+    #expect(state.next(at: Self.at(100)) == .fetch, "it is not waited for")
+    #expect(state.failed(Self.refusal, at: Self.at(101), random: 0.5) == .seconds(60))
+    #expect(state.token(at: Self.at(101)) == inherited)
+    #expect(state.life(at: Self.at(101)) == .seconds(3498))
+    #expect(state.life(at: Self.at(3599)) == nil)
+    _ = state.next(at: Self.at(161))
+    state.fetched("b", lifetime: .seconds(3599), at: Self.at(162))
+    #expect(state.token(at: Self.at(162))?.authorization == Array("Bearer b".utf8))
+    var refused = AccessTokenState(inheriting: inherited)
+    let mustFetch = refused.refused(inherited.authorization, at: Self.at(100))
+    #expect(mustFetch)
+    #expect(refused.token(at: Self.at(100)) == nil, "it may end with its key")
+  }
+
   @Test(arguments: [(3599, 3299.0), (600, 300), (599, 299.5), (60, 30), (1, 0.5)])
   func `a token is replaced five minutes before its end, or at half its life`(
     lifetime: Int, renewal: Double

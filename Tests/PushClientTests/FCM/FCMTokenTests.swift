@@ -87,6 +87,60 @@ import Testing
     #expect(await servers.stop().fcm.requests.count == 2)
   }
 
+  @Test func `a new key of the project sends with the old token until it has its own`() async throws
+  {
+    let other = FCMServers.token(#"\"access_token\":\"other\""#, life: 3000)
+    let slow = #"{"delay": 3, "# + other.dropFirst()
+    let servers = try await FCMServers("{}, {}", tokens: [FCMServers.tokens[0], slow])
+    #expect(await servers.send(1) == .accepted)
+    try Self.replaceKey(of: servers)
+    #expect(await servers.send(2) == .accepted)
+    await servers.client.wait { $0 == .accessTokenFetched(lifetime: .seconds(3000)) }
+    #expect(await servers.send(3) == .accepted)
+    #expect(await servers.stop().fcm.bearers == ["first", "first", "other"])
+  }
+
+  @Test
+  func `a new key that Google refuses is reported, and the old token is sent while it is valid`()
+    async throws
+  {
+    let servers = try await FCMServers(
+      "{}, {}",
+      tokens: [
+        FCMServers.tokens[0],
+        #"{"status": 400, "body": "{\"error\":\"invalid_grant\"}"}"#,
+      ])
+    #expect(await servers.send(1) == .accepted)
+    try Self.replaceKey(of: servers)
+    await servers.client.wait {
+      guard case .accessTokenFailed(let problem, _, let life?) = $0 else { return false }
+      return problem.word == "invalid_grant" && (.seconds(3500) ... .seconds(3599)).contains(life)
+    }
+    #expect(await servers.send(2...10).allSatisfy { $0 == .accepted })
+    #expect(await servers.stop().fcm.bearers == Array(repeating: "first", count: 10))
+  }
+
+  @Test func `another project does not get the token of the one before`() async throws {
+    let servers = try await FCMServers(
+      "{}, {}", tokens: [FCMServers.tokens[0], #"{"status": 503}"#], requestTimeout: .seconds(2))
+    #expect(await servers.send(1) == .accepted)
+    try Self.replaceKey(of: servers, project: "rides-test")
+    guard case .unsent(.noConnection) = await servers.send(2) else {
+      Issue.record("the push left with another project's token")
+      return
+    }
+    #expect(await servers.stop().fcm.bearers == ["first"])
+  }
+
+  private static func replaceKey(of servers: FCMServers, project: String = "rides-prod") throws {
+    var file = try AccountFile(key: "other.pem")
+    file.members["private_key_id"] = "b00c5eed"
+    file.members["project_id"] = project
+    file.members["token_uri"] = servers.tokens.url + "/token"
+    servers.client.client.use(
+      Credentials(lanes: [:], bundleIDs: [:], serviceAccount: try file.account()))
+  }
+
   /// A younger token is kept although FCM refuses it.
   private static func waitUntilOld(_ client: PushClient) async throws {
     try await wait(until: "the token is old enough") {

@@ -77,6 +77,17 @@ import TestSupport
     }
   }
 
+  @Test func `A key that Google refuses does not stop a running service at once`() {
+    func remedy(_ word: String) -> String {
+      FCMRemedy.text(word, "", variable: "FCM_SERVICE_ACCOUNT_PATH", hasCAFile: false)
+    }
+    #expect(
+      remedy("invalid_grant").hasSuffix(
+        "FCM_SERVICE_ACCOUNT_PATH leads to; a running service sends with its last access token for up "
+          + "to an hour"))
+    #expect(!remedy("PERMISSION_DENIED").contains("access token"))
+  }
+
   @Test func `Broken rule files hide neither the service account nor the phones it is for`()
     async throws
   {
