@@ -131,6 +131,42 @@ import TestSupport
     }
   }
 
+  @Test func `SIGHUP takes a new app of the rules, whose Android phones have the general file`()
+    async throws
+  {
+    try await FCMStage.run { fcm in
+      let stage = fcm.stage
+      let (first, second) = (
+        AndroidDeliveryTests.rules,
+        AndroidDeliveryTests.rules.replacing("app: customer", with: "app: food-courier")
+      )
+      let server = try Server(try fcm.environmentOfAndroidOnly(rules: first))
+      try await server.waitForLog("Serving")
+      _ = try stage.environment(rules: second)
+      server.hangUp()
+      try await server.waitForLog("Rule files reloaded")
+      // Until then, the functions of the schema know no such app.
+      try await stage.until(
+        "select count(*) from ridepulse.apps where app = 'food-courier'", is: "1")
+      try await stage.sql(
+        """
+        select ridepulse.register_device(
+          'food-courier', 'f1', '\(FCMStage.installation)', platform => 'android');
+        insert into ridepulse.rides (id, state, attributes)
+        values ('r1', 'requested', '{"food-courier_id": "f1", "plate": "B-RP 1"}');
+        update ridepulse.rides set state = 'driver_arrived' where id = 'r1'
+        """)
+      try await stage.settled()
+      let messages = try fcm.messages()
+      #expect(messages.map(\.registration) == [FCMStage.installation])
+      #expect(messages.allSatisfy { $0.isAccepted })
+      #expect(
+        try await stage.value(
+          "select project from ridepulse.pinned_apps where app = 'food-courier'") == "rides")
+      #expect(server.stop() == 0)
+    }
+  }
+
   @Test func `A file that can't be used stops the start, named and without its content`()
     async throws
   {

@@ -126,6 +126,32 @@ import TestSupport
       "\(text)")
   }
 
+  @Test func `A new app of the rules has the general account, also if its file is broken by then`()
+    throws
+  {
+    let path = try account("d", project: "rides-prod")
+    let variables = try FCMVariables(["FCM_SERVICE_ACCOUNT_PATH": path])
+    let courier = App(rawValue: "courier")
+    let old = Credentials(
+      lanes: try variables.spelled(as: [.customer]).load(), bundleIDs: [:])
+    let account = old[.init(.customer, .android)]
+    #expect(account.serviceAccount != nil)
+    let both = variables.spelled(as: [.customer, courier])
+    #expect(try both.reload(after: old)[.init(courier, .android)] == account)
+    try Data("abracadabra".utf8).write(to: URL(fileURLWithPath: path))
+    #expect(!failure { _ = try both.reload(after: old) }.isEmpty)
+    #expect(
+      both.kept(of: old) == [
+        .init(.customer, .android): account, .init(courier, .android): account,
+      ])
+    // An app with a file of its own does not get another one's.
+    let own = try FCMVariables([
+      "FCM_SERVICE_ACCOUNT_PATH": path, "FCM_COURIER_SERVICE_ACCOUNT_PATH": "/nope",
+    ]).spelled(as: [.customer, courier])
+    #expect(own.kept(of: old) == [.init(.customer, .android): account])
+    #expect(variables.spelled(as: [courier]).kept(of: old).isEmpty)
+  }
+
   @Test func `FCM alone needs no variable of APNs, and nothing at all is refused`() throws {
     #expect(
       failure { _ = try APNsVariables([:]) }.contains(

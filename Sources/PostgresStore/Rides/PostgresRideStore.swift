@@ -9,8 +9,7 @@ import Synchronization
 package final class PostgresRideStore: RideStore {
   let node: String
   let host: String
-  private let apps: [App]
-  let pin: DatabasePin
+  private let sender: Mutex<Sender>
   let identityMonitor = Mutex(DatabaseIdentityMonitor())
   let reading: Mutex<RideReading>
   let lowWaterMark = Mutex(LowWaterMark())
@@ -25,6 +24,12 @@ package final class PostgresRideStore: RideStore {
   /// When the last call must have ended, as uptime; nil until the node stops.
   private let end = Mutex<Duration?>(nil)
   private let adoption = Mutex(Adoption())
+
+  /// What the service is configured for.
+  private struct Sender {
+    var apps: [App]
+    var pin: DatabasePin
+  }
 
   /// The progress of rescheduling live rides.
   private struct Adoption {
@@ -60,8 +65,7 @@ package final class PostgresRideStore: RideStore {
   ) {
     self.node = node
     self.host = host
-    self.apps = apps
-    self.pin = pin
+    sender = Mutex(Sender(apps: apps, pin: pin))
     reading = Mutex(RideReading(apps: apps, rules: rules))
     self.lease = lease
     self.claims = claims
@@ -70,6 +74,14 @@ package final class PostgresRideStore: RideStore {
     self.sweeping = sweeping
     self.onLate = onLate
     self.log = log
+  }
+
+  /// The apps as the database's pin must name them.
+  var pin: DatabasePin { sender.withLock { $0.pin } }
+
+  /// Replaces the apps whose phones rules may address; the next rules that are adopted read them.
+  package func use(apps: [App], pin: DatabasePin) {
+    sender.withLock { $0 = Sender(apps: apps, pin: pin) }
   }
 
   /// The time since this store was created.
@@ -111,6 +123,7 @@ package final class PostgresRideStore: RideStore {
   /// - Throws: `StoreFailure`; the same rules may be given again. After a `conflict` only the rides
   ///   that were locked are tried again.
   package func adopt(_ rules: RuleSet) async throws -> Int {
+    let apps = sender.withLock { $0.apps }
     reading.withLock { $0 = RideReading(apps: apps, rules: rules) }
     let digest = rules.timingDigest
     let known = try await run(settlements, [Call(TimingStatements.known)])

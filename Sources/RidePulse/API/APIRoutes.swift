@@ -5,7 +5,8 @@ import RideCore
 
 /// The routes of the admin server under `/v1`: see docs/api.md and docs/openapi.yaml.
 struct APIRoutes: Sendable {
-  var apps: [App]
+  /// The apps that the service sends for.
+  var apps: @Sendable () -> [App]
   /// The rules in use; nil if the service has none.
   var rules: @Sendable () -> RuleSet?
   var answer:
@@ -32,6 +33,7 @@ struct APIRoutes: Sendable {
   private func write(_ request: HTTPRequest, _ call: APICall) async -> HTTPResponse {
     await Self.response { () async throws -> HTTPResponse in
       let key = try IdempotencyKey.of(request)
+      let apps = apps()
       let arguments = try call.arguments(of: request, apps: apps)
       if call == .push { try PushCheck.check(arguments) }
       if call == .events { try EventCheck.checkAddress(arguments, apps: apps) }
@@ -67,7 +69,7 @@ struct APIRoutes: Sendable {
 
   private func explain(_ id: String) async -> HTTPResponse {
     await Self.response { () async throws -> HTTPResponse in
-      _ = try APIField("id", .word).checked(.string(id), apps: apps)
+      _ = try APIField("id", .word).checked(.string(id), apps: apps())
       let history = try await history(id)
       if history.isEmpty { throw APIError(.unknownRide, "nothing is recorded about this ride") }
       return .json(200, RideReport(history, of: id).json)
@@ -115,7 +117,7 @@ struct APIRoutes: Sendable {
 extension APIRoutes {
   init(_ service: Service) {
     self.init(
-      apps: service.apps, rules: { service.rules },
+      apps: { service.apps }, rules: { service.rules },
       answer: { call, arguments, key, state in
         try await service.pool.with(.call) { session in
           try await APICallStore(session: session)

@@ -48,7 +48,7 @@ enum Serve: Command {
       },
       onHangup: {
         supervision.reloading {
-          Reload.perform(service, apns, context.arguments, context.environment, log)
+          Reload.perform(service, variables, context.arguments, context.environment, log)
         }
       })
     defer { signals.cancel() }
@@ -100,24 +100,37 @@ enum Serve: Command {
 /// adopts each of the three only if it is valid.
 enum Reload {
   static func perform(
-    _ service: Service, _ apns: APNsVariables, _ arguments: Arguments,
+    _ service: Service, _ variables: APNsVariables, _ arguments: Arguments,
     _ environment: [String: String], _ log: Log
   ) {
+    let rules = rules(arguments, environment, log)
+    let ruleSet = rules?.ruleSet ?? service.rules
+    let apns = rules.map { variables.spelled(as: $0.ruleSet.apps) } ?? service.apns
+    receivers(service, environment, log)
+    if apns.fcm.isEmpty || !apns.bundleIDs.isEmpty { keys(service, apns, ruleSet, log) }
+    // Before the rules, which may have an app that needs one.
+    if !apns.fcm.isEmpty { serviceAccounts(service, apns, log) }
+    guard let rules else { return }
+    service.use(ruleSet, apns)
+    log(.info, "Rule files reloaded", ["rules": "\(rules.ruleCount)"])
+  }
+
+  private static func rules(
+    _ arguments: Arguments, _ environment: [String: String], _ log: Log
+  ) -> LoadedRules? {
     do {
-      let rules = try RuleDirectoryChoice.load(arguments.value("--schedules"), environment)
-      service.use(rules.ruleSet)
-      log(.info, "Rule files reloaded", ["rules": "\(rules.ruleCount)"])
+      return try RuleDirectoryChoice.load(arguments.value("--schedules"), environment)
     } catch {
       for line in "\(error)".split(separator: "\n") {
         log(.error, "Rule files not reloaded: the new ones have errors", ["problem": String(line)])
       }
+      return nil
     }
-    receivers(service, environment, log)
-    if apns.fcm.isEmpty || !apns.bundleIDs.isEmpty { keys(service, apns, log) }
-    if !apns.fcm.isEmpty { serviceAccounts(service, apns, log) }
   }
 
-  private static func keys(_ service: Service, _ apns: APNsVariables, _ log: Log) {
+  private static func keys(
+    _ service: Service, _ apns: APNsVariables, _ rules: RuleSet, _ log: Log
+  ) {
     do {
       let old = service.credentials
       let keys = try apns.credentials.reload(after: old, bundleIDs: apns.bundleIDs)
@@ -128,7 +141,7 @@ enum Reload {
       for doubt in apns.credentials.unconfirmed(after: old, new) {
         log(.warning, "APNs credentials need attention", ["problem": doubt])
       }
-      warn(new, apns, service.rules, at: service.now, log)
+      warn(new, apns, rules, at: service.now, log)
     } catch {
       log(
         .error, "APNs keys not reloaded: all previous ones stay in use", ["problem": "\(error)"])
@@ -137,8 +150,8 @@ enum Reload {
 
   /// Apart from the keys of Apple, so that a bad file of one service does not keep the other's.
   private static func serviceAccounts(_ service: Service, _ apns: APNsVariables, _ log: Log) {
+    let old = service.credentials
     do {
-      let old = service.credentials
       let accounts = try apns.fcm.reload(after: old)
       service.use(old.with(accounts, apns.bundleIDs))
       let names = Set(accounts.values.compactMap { $0.serviceAccount?.description }).sorted()
@@ -149,6 +162,8 @@ enum Reload {
           "state": accounts == old.android ? "unchanged" : "replaced",
         ])
     } catch {
+      let kept = apns.fcm.kept(of: old)
+      if kept != old.android { service.use(old.with(kept, apns.bundleIDs)) }
       log(
         .error, "FCM service accounts not reloaded: all previous ones stay in use",
         ["problem": "\(error)"])

@@ -95,6 +95,19 @@ extension FCMVariables {
 }
 
 extension FCMVariables {
+  /// Returns the lanes that stay if the files can't be read again: those in use, also for new apps
+  /// whose file another app has already.
+  func kept(of old: Credentials) -> [Credentials.Lane: Credentials.Choice] {
+    var accounts: [Source: Credentials.Choice] = [:]
+    for app in apps {
+      let choice = old[.init(app, .android)]
+      if let source = source(of: app), choice.serviceAccount != nil { accounts[source] = choice }
+    }
+    var lanes: [Credentials.Lane: Credentials.Choice] = [:]
+    for app in apps { lanes[.init(app, .android)] = source(of: app).flatMap { accounts[$0] } }
+    return lanes
+  }
+
   /// Returns the Firebase project of each app that has a service account.
   func projects(in credentials: Credentials) -> [App: String] {
     var projects: [App: String] = [:]

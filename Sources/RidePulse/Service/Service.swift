@@ -19,7 +19,7 @@ final class Service: Sendable {
   let store: PostgresRideStore
   private let transport: PushClient
   private let posts: PostClient
-  private let apns: APNsVariables
+  private let variables: Mutex<APNsVariables>
   let sessions: EngineSessions
   private let sessionLog: SessionLog
   private let log: Log
@@ -75,7 +75,7 @@ final class Service: Sendable {
     let meter = ServiceMeter(now: { time.now })
     self.meter = meter
     backfills = BackfillMonitor(pool: pool, active: rules.activeStates, log: log)
-    self.apns = apns
+    variables = Mutex(apns)
     transport = try PushClient(
       configuration: apns.configuration, credentials: credentials, now: { time.now },
       events: {
@@ -165,6 +165,9 @@ final class Service: Sendable {
     return ServiceMetrics.page(reading, ExpectedOutcomes(of: rules, apps: apps))
   }
 
+  /// The settings of the environment by the names of the rules' apps.
+  var apns: APNsVariables { variables.withLock { $0 } }
+
   var apps: [App] { apns.apps }
 
   /// Returns the current readings of all parts, without a query to the database.
@@ -196,14 +199,20 @@ final class Service: Sendable {
   /// The rules that decisions follow.
   var rules: RuleSet { rulesInUse.withLock { $0 } }
 
-  func use(_ rules: RuleSet) {
+  /// Replaces the rules, whose apps the settings name. A new app's credentials must be in use already.
+  func use(_ rules: RuleSet, _ apns: APNsVariables) {
+    variables.withLock { $0 = apns }
+    store.use(apps: apns.apps, pin: apns.pin(credentials))
     rulesInUse.withLock { $0 = rules }
     cardTypes.use(rules)
     posts.reload()
     engine.use(Self.configuration(apns, rules))
     backfills.use(active: rules.activeStates)
     // Decisions do not wait for it: they know the revision's ID.
-    Task { await revisions.record(rules) }
+    Task {
+      await recordApps()
+      await revisions.record(rules)
+    }
   }
 
   private static func configuration(_ apns: APNsVariables, _ rules: RuleSet) -> EngineConfiguration
