@@ -41,7 +41,7 @@ extension Engine {
         let uptime = time.uptime()
         state.withLock { $0.reach.reported(peers, at: uptime) }
       }
-      logAside(before: wasAside)
+      logAside(before: wasAside, found)
       connect(found)
       await reachSignal.wait(atMost: ReachPolicy.connectInterval, on: parts.clock)
     }
@@ -66,18 +66,22 @@ extension Engine {
         ? []
         : state.reach.connects(
           found, paused: state.lanes.unreachable,
-          own: PushNetwork(state.configuration.defaultEnvironment),
+          own: state.configuration.networks,
           at: uptime)
     }
     for network in networks { parts.transport.connect(to: network) }
   }
 
-  private func logAside(before: Bool) {
+  private func logAside(before: Bool, _ found: [PushNetwork: Reachability]) {
     let isAside = isAside
     if isAside == before { return }
     if isAside {
+      let isAPNs = found.contains { $0.key != .android && $0.value == .unreachable }
       parts.log(
-        .error, "Claiming paused: APNs can't be reached, and another node reaches it",
+        .error,
+        isAPNs
+          ? "Claiming paused: APNs can't be reached, and another node reaches it"
+          : "Claiming paused: FCM can't be reached, and another node reaches it",
         ["fix": "check this node's DNS, network and proxy"])
     } else {
       parts.log(.info, "Claiming resumed")

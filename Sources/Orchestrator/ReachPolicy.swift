@@ -41,14 +41,18 @@ struct ReachPolicy {
   ///
   /// - Parameters:
   ///   - paused: the networks of lanes that wait for a connection.
-  ///   - own: the network to try if another node lost its reach and this one's is unknown.
+  ///   - own: the networks of this node. If another node lost its reach, each service of them whose
+  ///     reach is unknown here is tried: what that node can't reach is handed to this one.
   mutating func connects(
-    _ found: [PushNetwork: Reachability], paused: Set<PushNetwork>, own: PushNetwork,
+    _ found: [PushNetwork: Reachability], paused: Set<PushNetwork>, own: Set<PushNetwork>,
     at uptime: Duration
   ) -> Set<PushNetwork> {
     var wanted = paused
     for (network, reach) in found where reach == .unreachable { wanted.insert(network) }
-    if found.isEmpty, peers.isAnyLost { wanted.insert(own) }
+    if peers.isAnyLost {
+      let known = Set(found.keys.map(\.service))
+      wanted.formUnion(own.filter { !known.contains($0.service) })
+    }
     wanted = wanted.filter { found[$0] != .connected }
     if wanted.isEmpty { return [] }
     if let connectedAt, uptime - connectedAt < Self.connectInterval { return [] }

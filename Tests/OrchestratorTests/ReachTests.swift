@@ -53,7 +53,7 @@ import TestSupport
 
   @Test func `U16: one environment that can be reached is enough`() {
     var policy = ReachPolicy()
-    func connects(_ found: [PushNetwork: Reachability], own: PushNetwork) -> Set<
+    func connects(_ found: [PushNetwork: Reachability], own: Set<PushNetwork>) -> Set<
       PushNetwork
     > {
       policy.connects(found, paused: [], own: own, at: .zero)
@@ -62,7 +62,7 @@ import TestSupport
     policy.reported(Self.reached, at: .zero)
     #expect(policy.reach == .reached && !policy.isAside)
     #expect(
-      connects([.production: .connected, .sandbox: .unreachable], own: .production)
+      connects([.production: .connected, .sandbox: .unreachable], own: [.production])
         == [.sandbox])
   }
 
@@ -71,7 +71,7 @@ import TestSupport
     func tries(
       _ uptime: Duration, _ found: [PushNetwork: Reachability] = Self.lost
     ) -> Int {
-      policy.connects(found, paused: [.production], own: .production, at: uptime).count
+      policy.connects(found, paused: [.production], own: [.production], at: uptime).count
     }
     #expect(tries(.seconds(1)) == 1)
     #expect(tries(.seconds(2)) == 0)
@@ -83,16 +83,82 @@ import TestSupport
 
   @Test func `U16: a node without pushes connects if another one has lost its connection`() {
     var policy = ReachPolicy()
-    func connects(_ found: [PushNetwork: Reachability], own: PushNetwork) -> Set<
+    func connects(_ found: [PushNetwork: Reachability], own: Set<PushNetwork>) -> Set<
       PushNetwork
     > {
       policy.connects(found, paused: [], own: own, at: .zero)
     }
     _ = policy.observe([:], at: .zero)
     policy.reported(NodePeers(), at: .zero)
-    #expect(connects([:], own: .sandbox) == [])
+    #expect(connects([:], own: [.sandbox]) == [])
     policy.reported(NodePeers(isAnyLost: true), at: .zero)
-    #expect(connects([:], own: .sandbox) == [.sandbox])
+    #expect(connects([:], own: [.sandbox]) == [.sandbox])
+  }
+
+  /// What a node knows when another one has lost its reach, and where it connects to.
+  struct Peer: CustomTestStringConvertible, Sendable {
+    var found: [PushNetwork: Reachability]
+    var own: Set<PushNetwork>
+    var wanted: Set<PushNetwork>
+
+    var testDescription: String { "\(found.keys) of \(own)" }
+  }
+
+  @Test(arguments: [
+    Peer(found: [:], own: [.production], wanted: [.production]),
+    Peer(found: [:], own: [.android], wanted: [.android]),
+    Peer(found: [:], own: [.sandbox, .android], wanted: [.sandbox, .android]),
+    // What the other node lost may be FCM, of which nothing is known here.
+    Peer(found: [.production: .connected], own: [.production, .android], wanted: [.android]),
+    Peer(found: [.android: .connected], own: [.production, .android], wanted: [.production]),
+    Peer(found: [.android: .connected], own: [.android], wanted: []),
+    Peer(found: [.android: .unreachable], own: [.android], wanted: [.android]),
+    Peer(found: [.sandbox: .connected], own: [.production], wanted: []),
+    Peer(found: [:], own: [], wanted: []),
+  ])
+  func `a node connects to each service of its own that another node may have lost`(
+    peer: Peer
+  ) {
+    func connects(isAnyLost: Bool) -> Set<PushNetwork> {
+      var policy = ReachPolicy()
+      _ = policy.observe(peer.found, at: .zero)
+      policy.reported(NodePeers(isAnyLost: isAnyLost), at: .zero)
+      return policy.connects(peer.found, paused: [], own: peer.own, at: .zero)
+    }
+    #expect(connects(isAnyLost: true) == peer.wanted)
+    // Without a loss elsewhere, only what has failed is tried again.
+    let failed = peer.found.filter { $0.value == .unreachable }.keys
+    #expect(connects(isAnyLost: false) == Set(failed))
+  }
+
+  @Test func `a node with FCM alone hands over to one that reaches it`() {
+    var (lost, idle) = (ReachPolicy(), ReachPolicy())
+    let unreachable: [PushNetwork: Reachability] = [.android: .unreachable]
+    _ = lost.observe(unreachable, at: .zero)
+    lost.reported(NodePeers(), at: .zero)
+    #expect(lost.reach == .lost && !lost.isAside, "nobody else reaches it")
+    _ = idle.observe([:], at: .zero)
+    idle.reported(NodePeers(isAnyLost: true), at: .zero)
+    #expect(idle.connects([:], paused: [], own: [.android], at: .zero) == [.android])
+    _ = idle.observe([.android: .connected], at: .seconds(1))
+    #expect(idle.reach == .reached)
+    lost.reported(Self.reached, at: .seconds(2))
+    #expect(lost.isAside)
+    _ = lost.observe([.android: .connected], at: .seconds(3))
+    #expect(!lost.isAside)
+  }
+
+  @Test func `a node connects for the services that it is configured for`() throws {
+    var configuration = try EngineTests.configuration()
+    configuration.bundleIDs = [.driver: "com.example.driver"]
+    configuration.androidApps = []
+    #expect(configuration.networks == [.production])
+    configuration.androidApps = [.customer]
+    #expect(configuration.networks == [.production, .android])
+    configuration.bundleIDs = [:]
+    #expect(configuration.networks == [.android])
+    configuration.androidApps = []
+    #expect(configuration.networks.isEmpty)
   }
 
   @Test func `U16: an engine that stepped aside sends nothing, connects, and takes part again`()

@@ -36,6 +36,14 @@ package struct EngineConfiguration: Sendable {
     for app in rules.apps where bundleIDs[app] == nil { bundleIDs[app] = "unset.\(app)" }
   }
 
+  /// What the service's pushes leave through, without the environment of APNs that only some phones
+  /// name.
+  package var networks: Set<PushNetwork> {
+    var networks: Set<PushNetwork> = bundleIDs.isEmpty ? [] : [PushNetwork(defaultEnvironment)]
+    if !androidApps.isEmpty { networks.insert(.android) }
+    return networks
+  }
+
   /// Returns the `apns-topic` of a push type for an app; nil if the app has no bundle ID.
   func topic(of app: App, _ pushType: PushType) -> String? {
     let widget = pushType == .liveactivity ? widgetBundleIDs[app] : nil
