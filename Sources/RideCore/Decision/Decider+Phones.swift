@@ -6,7 +6,7 @@ extension Decider {
   ///
   /// A push to a phone that was refused or throttled may be deferred or closed instead.
   mutating func plan(_ planner: inout Planner, _ entry: LedgerEntry, _ phone: Phone) {
-    if phone.hasAlertsOff, planner.rule.pushType == .alert {
+    if phone.hasAlertsOff, planner.rule.isSeenOrHeard {
       return close(entry, .suppressed, .alertsOff)
     }
     do {

@@ -12,6 +12,8 @@ final class CompiledRule: Sendable {
   let when: Rule.When
   let pushType: PushType
   let priority: PushPriority
+  /// Whether a phone shows it or sounds: a badge alone, or what only wakes the app, does neither.
+  let isSeenOrHeard: Bool
   let expires: RuleExpiry
   /// `while`: the states in which its pushes may leave; nil allows any.
   let states: Set<String>?
@@ -41,6 +43,8 @@ final class CompiledRule: Sendable {
     when = rule.when
     pushType = rule.what.pushType
     priority = rule.what.priority
+    isSeenOrHeard =
+      if case .alert(let alert, _) = rule.what { alert.isSeenOrHeard } else { false }
     expires = rule.expires
     states =
       switch rule.when {

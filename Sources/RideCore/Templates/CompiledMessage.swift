@@ -207,6 +207,9 @@ extension Alert {
     title != nil || subtitle != nil || body != nil || titleKey != nil || bodyKey != nil
   }
 
+  /// Whether a phone shows something of it or sounds.
+  var isSeenOrHeard: Bool { hasText || subtitleKey != nil || sound != nil }
+
   /// Whether the app must draw it: FCM has no buttons, a message that the system draws wakes no app
   /// in the background, and so it reports no receipt.
   fileprivate func isDrawnByApp(_ rule: Rule) -> Bool {

@@ -127,6 +127,40 @@ import Testing
     #expect(decision(AndroidSample.background()).pushes.count == 1)
   }
 
+  private static func alert(_ change: (inout Alert) -> Void) -> Alert {
+    var alert = Alert()
+    change(&alert)
+    return alert
+  }
+
+  @Test(
+    arguments: [
+      (alert { $0.badge = Sample.text("3") }, [.ios]),
+      (alert { $0.contentAvailable = true }, [.ios, .android]),
+      (alert { ($0.badge, $0.contentAvailable) = (Sample.text("3"), true) }, [.ios, .android]),
+      (alert { $0.sound = Alert.Sound(Sample.text("default")) }, []),
+      (alert { $0.bodyKey = Alert.LocalizedKey(key: Sample.text("HERE")) }, []),
+      (alert { $0.subtitleKey = Alert.LocalizedKey(key: Sample.text("HERE")) }, []),
+      (alert { $0.title = LocalizedText(Sample.text("Here")) }, []),
+    ] as [(Alert, [Platform])])
+  func `with alerts off, a phone gets what it neither shows nor sounds`(
+    alert: Alert, platforms: [Platform]
+  ) {
+    for platform in Platform.allCases {
+      var phone = platform == .android ? AndroidSample.phone() : Sample.phone()
+      phone.hasAlertsOff = true
+      let decision = decide(
+        Sample.view(phones: [phone]), by: AndroidSample.book([AndroidSample.rule(alert)]),
+        now: Sample.now)
+      #expect(decision.pushes.count == (platforms.contains(platform) ? 1 : 0), "\(platform)")
+      // A badge alone is for iPhones.
+      let code = decision.ended.first?.reason?.code
+      #expect(
+        platforms.contains(platform)
+          || code == .engine(platforms == [.ios] ? .appleOnly : .alertsOff), "\(platform)")
+    }
+  }
+
   @Test func `an alert that alerts off keeps back is escalated`() {
     var rule = AndroidSample.rule()
     rule.escalation = Escalation(unlessSeenWithin: .seconds(60), emit: "eta_changed")
