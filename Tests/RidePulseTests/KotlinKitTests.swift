@@ -7,11 +7,12 @@ import Testing
 @Suite("Kotlin kit", .enabled(if: KotlinCompiler.isInstalled, KotlinCompiler.missing))
 struct KotlinKitTests {
   private static func card(
-    _ id: Int, _ event: String, at time: Int, _ more: String = "", card: String = "7.r1"
+    _ id: Int, _ event: String, at time: Int, _ more: String = "", run: Int = 1,
+    card: String = "7.r1"
   ) -> String {
     """
     message {"data":{"rp_kind":"card","rp_id":"\(id)","rp_card":"\(card)","rp_event":"\(event)",\
-    "rp_ts":"\(time)","rp_ride":"r1","rp_look":"{\\"title\\":\\"t\(time)\\"}"\(more)}}
+    "rp_ts":"\(time)","rp_run":"\(run)","rp_ride":"r1","rp_look":"{\\"title\\":\\"t\(time)\\"}"\(more)}}
     """
   }
 
@@ -44,6 +45,17 @@ struct KotlinKitTests {
     ("end with content", card(12, "end", at: 2, card: "7.r2"), "notify 7.r2 1 {autoCancel=true"),
     ("swipe of an ended card", "swipe 7.r2", "broadcast finished"),
     ("start after that", card(13, "start", at: 3, card: "7.r2"), "notify 7.r2 1 "),
+    ("end of the first run", card(16, "end", at: 4, run: 1, card: "7.r2"), "notify 7.r2 1 "),
+    ("late update of the first run", card(17, "update", at: 5, run: 1, card: "7.r2"), nil),
+    ("the same end again", card(16, "end", at: 6, run: 1, card: "7.r2"), nil),
+    ("its start was lost", card(18, "update", at: 8, run: 2, card: "7.r2"), "notify 7.r2 1 "),
+    ("the end of that run", card(19, "end", at: 9, run: 2, card: "7.r2"), "notify 7.r2 1 "),
+    ("the process is new again", "restart", nil),
+    ("update after that end", card(20, "update", at: 10, run: 2, card: "7.r2"), nil),
+    (
+      "end of a run that was lost",
+      card(21, "end", at: 11, #","rp_gone_at":"11""#, run: 3, card: "7.r2"), "cancel 7.r2 1"
+    ),
     ("end of an unknown card", card(14, "end", at: 2, card: "7.r3"), nil),
     ("its late start", card(15, "start", at: 1, card: "7.r3"), nil),
     ("alert", alert("a1", #","rp_title":"T","rp_channel":"ride_now""#), "notify a 0 "),

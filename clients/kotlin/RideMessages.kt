@@ -25,6 +25,8 @@ class RideMessage private constructor(
   val tag: String get() = data["rp_card"] ?: data["rp_tag"] ?: id
   val isStart: Boolean get() = data["rp_event"] == "start"
   val isEnd: Boolean get() = data["rp_event"] == "end"
+  /** Counts how often the card has begun in the ride: FCM may lose any message, also a start. */
+  val run: Long get() = data["rp_run"]?.toLongOrNull() ?: 0
   /** Whether a card alerts: all its other messages are silent. */
   val isAlerting: Boolean get() = data["rp_alert"] == "1"
   /** Seconds since 1970, from when the content is not reliable any more. */
@@ -109,7 +111,7 @@ data class RideLook(
 class RideMemory(stored: String?, private val write: (String) -> Unit) {
   private enum class State { LIVE, ENDED, DISMISSED }
 
-  private class Card(val time: Long, val state: State)
+  private class Card(val time: Long, val state: State, val run: Long)
 
   private val ids = LinkedHashSet<String>()
   private val cards = LinkedHashMap<String, Card>()
@@ -122,7 +124,7 @@ class RideMemory(stored: String?, private val write: (String) -> Unit) {
       val shown = json.optJSONObject("cards") ?: JSONObject()
       for (name in shown.keys().asSequence().map { it.toString() }) {
         val card = shown.getJSONArray(name)
-        cards[name] = Card(card.getLong(0), State.valueOf(card.getString(1)))
+        cards[name] = Card(card.getLong(0), State.valueOf(card.getString(1)), card.getLong(2))
       }
     } catch (problem: JSONException) {
       clear()
@@ -147,9 +149,10 @@ class RideMemory(stored: String?, private val write: (String) -> Unit) {
     // The time rises with each message, also of an end: it is never set back.
     if (card != null && message.time <= card.time) return false
     if (card?.state == State.DISMISSED) return false
-    if (card?.state == State.ENDED && !message.isStart) return false
+    // What has ended comes back with a start, or with what follows a start that was lost.
+    if (card?.state == State.ENDED && !message.isStart && message.run <= card.run) return false
     cards.remove(message.card)
-    cards[message.card] = Card(message.time, if (message.isEnd) State.ENDED else State.LIVE)
+    cards[message.card] = Card(message.time, if (message.isEnd) State.ENDED else State.LIVE, message.run)
     trim(cards.keys, 100)
     // The end of a card that was never on this screen has nothing to end.
     return card != null || !message.isEnd
@@ -160,7 +163,7 @@ class RideMemory(stored: String?, private val write: (String) -> Unit) {
   fun dismiss(name: String): Boolean {
     val card = cards[name] ?: return false
     if (card.state != State.LIVE) return false
-    cards[name] = Card(card.time, State.DISMISSED)
+    cards[name] = Card(card.time, State.DISMISSED, card.run)
     save()
     return true
   }
@@ -183,7 +186,7 @@ class RideMemory(stored: String?, private val write: (String) -> Unit) {
 
   private fun save() {
     val shown = JSONObject()
-    for ((name, card) in cards) shown.put(name, JSONArray(listOf(card.time, card.state.name)))
+    for ((name, card) in cards) shown.put(name, JSONArray(listOf(card.time, card.state.name, card.run)))
     write(JSONObject().put("ids", JSONArray(ids)).put("cards", shown).toString())
   }
 }

@@ -44,6 +44,8 @@ struct Decider {
   let hasAndroid: Bool
   /// What Android phones show, by rule and by what it reads of them.
   var androidContents: [AndroidContentKey: RenderedCard] = [:]
+  /// The contexts of cards on Android phones: each phone needs several, whose data is parsed once.
+  var androidContexts: [TemplateContext] = []
   /// What the conditions of this decision may still cost.
   var work = CELWork()
   /// What is kept of each rule's `if`.

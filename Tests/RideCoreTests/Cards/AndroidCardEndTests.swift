@@ -120,6 +120,7 @@ import Testing
       stage.run()
     }
     #expect(stage.messageEvents == ["start", "end", "start", "end", "start"])
+    #expect(stage.messages.map { $0.number("rp_run") } == [1, 1, 2, 2, 3])
     let stamps = stage.messages.map(\.timestamp)
     #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
     #expect(Set(stage.messages.map(\.id)).count == 5, "each has a row of its own")
@@ -197,6 +198,65 @@ import Testing
     stage.emit("driver_assigned")
     stage.run()
     #expect(stage.messageEvents == ["start", "end", "start"])
+  }
+
+  /// A ride whose end is to have texts of these lengths in the rule's data, the state and the look.
+  private func ended(note: Int, state: Int, look: Int) -> CardStage {
+    var stage = CardStage.android()
+    let text = "{{ride.attributes.KEY | default: short}}"
+    stage.data = ["note": .value(Sample.text(text.replacing("KEY", with: "note")))]
+    stage.life.contentState["long"] = .value(Sample.text(text.replacing("KEY", with: "state")))
+    var android = AndroidLook()
+    android.title = LocalizedText(Sample.text(text.replacing("KEY", with: "look")))
+    stage.life.android = android
+    stage.state("driver_assigned")
+    stage.run()
+    func filled(_ count: Int) -> String { String(repeating: "x", count: count) }
+    stage.ride.attributes =
+      #"{"note": "\#(filled(note))", "state": "\#(filled(state))", "look": "\#(filled(look))"}"#
+    stage.wait(60)
+    stage.state("ride_completed")
+    stage.run(for: .seconds(60))
+    return stage
+  }
+
+  @Test(
+    arguments: [
+      (10, 10, 10, ["note", "rp_look", "rp_state"], ""),
+      (4000, 10, 10, ["rp_look", "rp_state"], "ended without data: MESSAGE_TOO_LARGE"),
+      (10, 4000, 10, ["rp_look"], "ended without data, rp_state: MESSAGE_TOO_LARGE"),
+      (4000, 4000, 10, ["rp_look"], "ended without data, rp_state: MESSAGE_TOO_LARGE"),
+      (10, 10, 4000, [], "ended without data, rp_state, rp_look: MESSAGE_TOO_LARGE"),
+    ] as [(Int, Int, Int, [String], String)])
+  func `an end that is too large leaves without what it can do without`(
+    note: Int, state: Int, look: Int, kept: [String], reason: String
+  ) throws {
+    let stage = ended(note: note, state: state, look: look)
+    #expect(stage.messageEvents == ["start", "end"])
+    let end = try #require(stage.messages.last)
+    #expect(["note", "rp_look", "rp_state"].filter { end.data($0) != nil } == kept)
+    // Without content, the app would show an empty card until the dismissal.
+    let goneAt = kept.isEmpty ? end.seconds : end.seconds + 600
+    #expect(end.number("rp_gone_at") == CardStage.start.epochSeconds + Int64(goneAt))
+    let entry = try #require(stage.ledger[end.id])
+    #expect(entry.status == .accepted)
+    #expect(reason.isEmpty ? entry.reason == nil : entry.reason?.text.hasPrefix(reason) == true)
+    #expect(stage.due == nil)
+  }
+
+  @Test func `an end leaves without a key of data that it lacks, or that is reserved by now`()
+    throws
+  {
+    for (key, value) in [("note", "{{ride.attributes.gone}}"), ("rp_state", "x")] {
+      var stage = started()
+      stage.data = [key: .value(Sample.text(value))]
+      stage.wait(60)
+      stage.state("ride_completed")
+      stage.run(for: .seconds(60))
+      #expect(stage.messageEvents == ["start", "end"])
+      #expect(stage.messages.last?.status == "ride_completed")
+      #expect(stage.messages.last?.data("note") == nil)
+    }
   }
 
   @Test func `an end is tried for twelve hours`() {

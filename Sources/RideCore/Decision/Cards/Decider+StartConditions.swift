@@ -31,7 +31,8 @@ extension Decider {
   mutating func startCondition(
     _ rule: CardRule, _ event: RideEvent, of owner: OwnerID?
   ) -> LedgerReason? {
-    guard let context = context(event) else { return nil }
+    let context = owner != nil && hasAndroid ? androidContext(event) : context(event)
+    guard let context else { return nil }
     let subject = Condition.Subject(app: rule.app, owner: owner)
     return condition(rule.rule, context, subject, last: nil)
   }
