@@ -33,9 +33,12 @@ extension Screen {
     let event = data?["rp_event"]?.string
     let known = knownCards[name]
     if let known, timestamp <= known.timestamp { return .ignored("the card shows something newer") }
-    if known?.isOver == true, event != "start" { return .ignored("the card has ended") }
+    let run = (data?["rp_run"]?.string).flatMap { Int64($0) } ?? 0
+    if let known, known.isOver, event != "start", run <= known.run {
+      return .ignored("the card has ended")
+    }
     let isEnd = event == "end"
-    knownCards[name] = CardMemory(timestamp: timestamp, isOver: isEnd)
+    knownCards[name] = CardMemory(timestamp: timestamp, isOver: isEnd, run: run)
     if isEnd, known == nil { return .ignored("the phone has no such card") }
     // Each message has the whole card, also after the start was lost or the phone removed it.
     var card = cards.first { $0.name == name } ?? ScreenCard(name, at: now)

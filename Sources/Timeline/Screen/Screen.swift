@@ -40,6 +40,8 @@ package struct Screen: Hashable, Sendable {
   struct CardMemory: Hashable, Sendable {
     var timestamp: Int64
     var isOver = false
+    /// The card's run in the ride; what follows a lost start has a higher one than the card before.
+    var run: Int64 = 0
   }
 
   package init(_ platform: Platform, at now: Timestamp) {

@@ -89,6 +89,18 @@ import Testing
     #expect(screen.cards.count == 1)
   }
 
+  @Test func `A card whose second start was lost is shown by what follows`() throws {
+    var screen = Screen(.android, at: Self.start)
+    screen.receive(try card("start", 1, ["rp_run": "1"]), at: time(1))
+    screen.receive(try card("end", 2, ["rp_run": "1"]), at: time(2))
+    screen.receive(try card("update", 3, ["rp_run": "1"]), at: time(3))
+    #expect(screen.card?.isEnded == true, "the end may come twice, and late ones of its run")
+    screen.receive(try card("update", 4, ["rp_run": "2"]), at: time(4))
+    #expect(screen.card?.text == "status: update4" && screen.card?.isEnded == false)
+    screen.receive(try card("end", 5, ["rp_run": "3"]), at: time(5))
+    #expect(screen.card?.isEnded == true)
+  }
+
   @Test func `FCM keeps a hundred messages, four keys, and throws all away beyond`() throws {
     var screen = Screen(.android, at: Self.start)
     screen.goOffline(at: time(0))
