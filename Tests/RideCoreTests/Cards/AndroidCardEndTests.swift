@@ -203,7 +203,7 @@ import Testing
   /// A ride whose end is to have texts of these lengths in the rule's data, the state and the look.
   private func ended(note: Int, state: Int, look: Int) -> CardStage {
     var stage = CardStage.android()
-    let text = "{{ride.attributes.KEY | default: short}}"
+    let text = "{{ride.attributes.KEY | default: 'short'}}"
     stage.data = ["note": .value(Sample.text(text.replacing("KEY", with: "note")))]
     stage.life.contentState["long"] = .value(Sample.text(text.replacing("KEY", with: "state")))
     var android = AndroidLook()

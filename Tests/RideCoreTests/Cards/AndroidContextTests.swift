@@ -1,7 +1,6 @@
 import Testing
 
 @testable import Base
-@testable import CEL
 @testable import RideCore
 
 /// What the cards of several Android phones share in one decision.
