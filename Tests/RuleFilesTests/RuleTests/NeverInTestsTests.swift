@@ -17,7 +17,7 @@ import Testing
         alert: { title: Here, sound: default, interruption-level: time-sensitive }
         expires: 10m
       - { name: nearby, app: customer, on: nearby, alert: { title: Soon, sound: default }, expires: 2m }
-      - { name: heartbeat, app: customer, on: driver_arrived, wait: 1m, background: {}, expires: 5m }
+      - { name: heartbeat, app: customer, at: driver_arrived + 1m, background: {}, expires: 5m }
       - name: card
         app: customer
         live-activity:
