@@ -185,7 +185,10 @@ let package = Package(
       name: "APNSSimulatorTests", dependencies: ["APNSSimulator", "SimulatorKit", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "FCMSimulatorTests", dependencies: ["FCMSimulator", "SimulatorKit", "TestSupport"],
+      name: "FCMSimulatorTests",
+      dependencies: [
+        "FCMSimulator", "SimulatorKit", "Base", "RideCore", "RuleFiles", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "RidePulseTests",

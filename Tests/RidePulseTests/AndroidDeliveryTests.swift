@@ -99,6 +99,7 @@ struct AndroidDeliveryTests {
       ] {
         #expect(metrics.contains("\n" + line), "no \(line) in\n\(metrics)")
       }
+      #expect(Secrets.leak(in: metrics) == nil)
       // Nothing about APNs is missing.
       let doctor = try Command.ridepulse(["doctor"], environment)
       #expect(doctor.status == 0, "\(doctor.output)")
@@ -171,7 +172,7 @@ struct AndroidDeliveryTests {
   @Test func `A ride by the shipped rules has one card on the Android phone, from start to end`()
     async throws
   {
-    try await FCMStage.run { fcm in
+    try await FCMStage.run(fcm: ["--strict", "all"]) { fcm in
       let stage = fcm.stage
       let server = try Server(stage.environment.merging(fcm.simulator.environment) { $1 })
       try await stage.addRide()

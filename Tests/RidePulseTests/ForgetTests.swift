@@ -205,6 +205,50 @@ import TestSupport
     }
   }
 
+  /// With the installation ID that it begins with, and an end that occurs nowhere else.
+  private static let registration = "fQ3abcDEFghiJKLmnoPQRu:APA91b-Kx7_zQ9"
+
+  @Test func `R78: after forget, nothing names the person's Android phone`() async throws {
+    try await FCMStage.run { fcm in
+      let stage = fcm.stage
+      let server = try Server(try fcm.environment(rules: Self.rules))
+      defer { server.stop() }
+      try await stage.sql(
+        """
+        select ridepulse.register_device(
+          'customer', '\(Self.person)', '\(Self.registration)', platform => 'android');
+        insert into ridepulse.rides (id, state, customer_id)
+        values ('r1', 'driver_assigned', '\(Self.person)'), ('r2', 'driver_assigned', '\(Self.person)')
+        """)
+      try await stage.settled()
+      try fcm.faults(
+        #"[{"match": {}, "action": {"answer": {"status": 503, "reason": "UNAVAILABLE"}}}]"#)
+      try await stage.sql(
+        """
+        select ridepulse.end_live_activity('customer', id || '.r2') from ridepulse.devices;
+        update ridepulse.rides set state = 'driver_arrived' where id = 'r1'
+        """)
+      try await stage.until(
+        """
+        select count(*) > 0 from ridepulse.ledger
+        where status = 'pending' and ride_id = 'r1' and attempts > 0
+        """, is: "t")
+      let words = [Self.person, "fQ3abcDEFghiJKLmnoPQRu", Self.registration, "x7_zQ9"]
+      let text = try dump(stage)
+      for word in words { #expect(text.contains(word), "not stored before: \(word)") }
+      let erased = try Command.ridepulse(["forget", Self.person, "--yes"], stage.environment)
+      #expect(erased.status == 0, "\(erased.errors)")
+      try fcm.faults("[]")
+      try await stage.settled()
+      #expect(server.stop() == 0)
+      let left = try dump(stage)
+      for word in words {
+        let lines = left.split(separator: "\n").filter { $0.contains(word) }
+        #expect(lines.isEmpty, "\(word): \(lines)")
+      }
+    }
+  }
+
   @Test(
     arguments: [
       (["forget"], 64, "OWNER is missing"),

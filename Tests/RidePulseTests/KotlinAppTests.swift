@@ -50,6 +50,11 @@ struct KotlinAppTests {
       }
       let cards = shown.joined().filter { $0.contains("channel=ride_live") }
       #expect(cards.count > 2 && cards.last?.contains("style=bar 300") == true, "\(cards)")
+      // FCM keeps no order, and may deliver twice: the card ends as it does in the order of sending.
+      var numbers = SeededGenerator(seed: TestSeed.value(52))
+      let inbox = (messages + messages).shuffled(using: &numbers).map { "message " + $0 }
+      let mixed = try KotlinPhone.run([lines[0]] + inbox, classes, in: stage.directory)
+      #expect(mixed.joined().last { $0.contains("channel=ride_live") } == cards.last)
       // Each message that comes again is one that was shown.
       let twice = try KotlinPhone.run(lines + lines.dropFirst(), classes, in: stage.directory)
       let repeated = Array(twice.suffix(messages.count).joined())

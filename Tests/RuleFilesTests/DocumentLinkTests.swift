@@ -13,7 +13,7 @@ import Testing
 
   private static let pages =
     ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"] + files(in: "docs", [".md"])
-    + ["Tests/attacks.md", "Tests/plans.md", "Tests/requirements.md"]
+    + ["Tests/android.md", "Tests/attacks.md", "Tests/plans.md", "Tests/requirements.md"]
 
   private static func text(_ path: String) throws -> String {
     try String(contentsOfFile: Project.path(path), encoding: .utf8)

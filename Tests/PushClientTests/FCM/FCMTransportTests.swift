@@ -109,6 +109,26 @@ import Testing
     #expect(await servers.stop().fcm.requests.count == 7)
   }
 
+  @Test(
+    "A certificate that is not FCM's is refused, in clear words",
+    arguments: [
+      ("expired.pem", "ca.pem", "expired"), ("other-host.pem", "ca.pem", "subject name"),
+      ("server.pem", "other-ca.pem", "certificate"),
+    ])
+  func certificate(name: String, trusted: String, text: String) async throws {
+    let authorities = try Fixtures.shared.get().path(trusted)
+    // A server that can't be verified is tried until the push's deadline.
+    let servers = try await FCMServers(
+      "{}", certificate: name, requestTimeout: .seconds(10)
+    ) { $0.fcmCAFile = authorities }
+    guard case .unsent(.noConnection(let why)) = await servers.send(1) else {
+      Issue.record("the push was sent")
+      return
+    }
+    #expect(why.contains(text), "\(why)")
+    #expect(await servers.stop().fcm.requests.isEmpty)
+  }
+
   @Test func `a refused stream is sent again`() async throws {
     let servers = try await FCMServers(
       #"{"answers": [{"status": 200}, {"refuse": true}, {"status": 200}]}"#)

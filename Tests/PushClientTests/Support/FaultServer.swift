@@ -21,12 +21,13 @@ final class FaultServer: Sendable {
 
   var url: String { "https://127.0.0.1:\(port)" }
 
-  init(_ script: String) async throws {
+  /// - Parameter certificate: A file of `Fixtures` with the server's key.
+  init(_ script: String, certificate: String = "server.pem") async throws {
     let fixtures = try Fixtures.shared.get()
     process = try LineProcess(
       "/usr/bin/python3",
       [
-        Project.path("Tests/PushClientTests/FaultServer/server.py"), fixtures.path("server.pem"),
+        Project.path("Tests/PushClientTests/FaultServer/server.py"), fixtures.path(certificate),
         fixtures.path("server.key"), script,
       ])
     port = try #require(

@@ -26,11 +26,16 @@ struct Fixtures: Sendable {
     }
     try openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out server.key")
     try openssl("req -new -key server.key -subj /CN=localhost -out server.csr")
-    try Data("subjectAltName=IP:127.0.0.1,DNS:localhost".utf8)
-      .write(to: folder.appendingPathComponent("server.ext"))
-    try openssl(
-      "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -set_serial 1 -days 30 "
-        + "-extfile server.ext -out server.pem")
+    for (name, hosts, days) in [
+      ("server", "IP:127.0.0.1,DNS:localhost", 30), ("expired", "IP:127.0.0.1", -1),
+      ("other-host", "DNS:push.example", 30),
+    ] {
+      try Data("subjectAltName=\(hosts)".utf8)
+        .write(to: folder.appendingPathComponent("\(name).ext"))
+      try openssl(
+        "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -set_serial 1 -days \(days) "
+          + "-extfile \(name).ext -out \(name).pem")
+    }
     try openssl("genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out client.key")
     try openssl("req -new -key client.key -subj /UID=com.example.driver/CN=Push -out client.csr")
     for (ca, name) in [("ca", "client"), ("other-ca", "stranger")] {

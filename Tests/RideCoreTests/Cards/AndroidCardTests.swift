@@ -202,6 +202,25 @@ import Testing
     #expect(stage.wire.allSatisfy { $0.event == "update" } && stage.gone.isEmpty)
   }
 
+  @Test func `a clock that is set back an hour delays no card and reorders none`() {
+    var stage = started()
+    stage.wait(60)
+    stage.wait(-3600)
+    stage.state("driver_arrived")
+    stage.claim(crash: .afterSending)
+    stage.wait(20)
+    stage.isTakenOver = true
+    stage.run(for: .seconds(20))
+    stage.eta(3)
+    stage.run(for: .seconds(20))
+    #expect(stage.messages.last?.eta == 3 && stage.messages.last?.status == "driver_arrived")
+    stage.state("ride_completed")
+    stage.run(for: .seconds(20))
+    let times = stage.messages.map(\.timestamp)
+    #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
+    #expect(stage.messages.last?.event == "end")
+  }
+
   @Test func `a start is not journalled, because a repeated one replaces it`() {
     var stage = CardStage.android()
     stage.state("driver_assigned")

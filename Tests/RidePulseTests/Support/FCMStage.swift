@@ -50,6 +50,19 @@ struct FCMStage {
   /// Returns what phones received or did not, in order.
   func deliveries() throws -> [JSONValue] { try lines(simulator.deliveries) }
 
+  /// Returns the calls of the token endpoint, in order.
+  func tokenCalls() throws -> [JSONValue] { try lines(simulator.directory + "/tokens.jsonl") }
+
+  /// Returns the simulator's counters.
+  func statistics() throws -> JSONValue {
+    let result = try Command.run("/usr/bin/curl", curl + ["\(simulator.url)/simulator/stats"])
+    return try #require(JSONValue(json: result.output.utf8), "\(result.errors)")
+  }
+
+  private var curl: [String] {
+    ["--silent", "--fail", "--http2", "--cacert", "\(simulator.directory)/ca.pem"]
+  }
+
   private func lines(_ path: String) throws -> [JSONValue] {
     guard FileManager.default.fileExists(atPath: path) else { return [] }
     return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
@@ -64,11 +77,7 @@ struct FCMStage {
 
   private func control(_ path: String, _ json: String) throws {
     let result = try Command.run(
-      "/usr/bin/curl",
-      [
-        "--silent", "--fail", "--http2", "--cacert", "\(simulator.directory)/ca.pem", "--data",
-        json, "\(simulator.url)/\(path)",
-      ])
+      "/usr/bin/curl", curl + ["--data", json, "\(simulator.url)/\(path)"])
     #expect(result.status == 0, "\(result.errors)")
   }
 }

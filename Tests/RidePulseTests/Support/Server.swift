@@ -57,6 +57,16 @@ final class Server {
 
   var isRunning: Bool { process.isRunning }
 
+  /// The names of its threads, as `ps` shows them.
+  var threadNames: [String] {
+    let folder = "/proc/\(process.processIdentifier)/task"
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return threads.compactMap { thread in
+      let name = try? String(contentsOfFile: "\(folder)/\(thread)/comm", encoding: .utf8)
+      return name?.trimmingCharacters(in: .newlines)
+    }
+  }
+
   /// Kills the process, like a crash.
   func kill9() {
     kill(process.processIdentifier, SIGKILL)

@@ -23,11 +23,14 @@ struct FCMServers {
   /// - Parameters:
   ///   - connections: The script of FCM's connections.
   ///   - answers: What the token endpoint answers, one connection each.
+  ///   - certificate: The file of the certificate that FCM presents.
   init(
     _ connections: String, tokens answers: [String] = Self.tokens,
-    requestTimeout: Duration = .seconds(60), change: (inout APNsConfiguration) -> Void = { _ in }
+    certificate: String = "server.pem", requestTimeout: Duration = .seconds(60),
+    change: (inout APNsConfiguration) -> Void = { _ in }
   ) async throws {
-    fcm = try await FaultServer(#"{"connections": [\#(connections)]}"#)
+    fcm = try await FaultServer(
+      #"{"connections": [\#(connections)]}"#, certificate: certificate)
     let scripts = answers.map { #"{"http1": true, "answers": [\#($0)]}"# }.joined(separator: ", ")
     tokens = try await FaultServer(#"{"connections": [\#(scripts)]}"#)
     client = try TestClient(

@@ -1,8 +1,10 @@
+import Base
+import RuleFiles
+import TestSupport
 import Testing
 
-@testable import Base
+@testable import FCMSimulator
 @testable import RideCore
-@testable import RuleFiles
 
 /// The project's own rules, as Android phones get them.
 @Suite("Shipped rules on Android") struct AndroidSchedulesTests {
@@ -20,8 +22,8 @@ import Testing
   }
 
   @Test(arguments: ["en-GB", "de", "ar", nil] as [String?])
-  func `every rule that phones receive is a message of FCM's size`(locale: String?) throws {
-    let rules = try RuleDirectory.load(ScheduleTests.directory).get().ruleSet
+  func `every rule that phones receive is a message that FCM accepts`(locale: String?) throws {
+    let rules = try RuleDirectory.load(Project.path("schedules")).get().ruleSet
     let registration = try #require(FCMRegistration("cX3fUGh9R0uVxK2mQ7wE1a"))
     let data =
       #"{"eta_epoch": 1795248300, "address": "12 Canal Street", "from": "Mia", "text": "Hi"}"#
@@ -44,6 +46,8 @@ import Testing
         let body = try message.render(
           in: context, locale: locale, validUntil: Self.now + .seconds(60), ttl: .seconds(60)
         ).body(id: id, to: registration)
+        let text = String(decoding: body, as: UTF8.self)
+        #expect(try MessageRules.refusal(text, .all) == nil, "\(rule.name)")
         #expect(AndroidSize.count(body) < 1024, "\(rule.name)")
         let json = try #require(JSONValue(json: body)?["message"], "\(rule.name)")
         #expect(json.value(at: ["data", "ride_id"]) == .string("ride-7"), "\(rule.name)")
