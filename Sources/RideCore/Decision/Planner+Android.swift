@@ -8,12 +8,7 @@ extension Planner {
   ) throws(Problem) -> PlannedPush {
     let message = rule.message
     if let refusal = message.refusal { throw Problem(status: .suppressed, reason: refusal) }
-    try Self.checkServiceAccount(of: entry.app, configuration)
-    guard let registration = FCMRegistration(phone.token) else {
-      throw Problem(
-        status: .suppressed,
-        reason: LedgerReason(.badToken, "the phone's token is not an FCM registration"))
-    }
+    let registration = try Self.registration(of: phone, configuration)
     let person = PhoneOwner(phone)
     let tag = try collapseID(for: person)
     let body = try self.body(message, for: person, phone.texts, validUntil: validUntil)
@@ -39,12 +34,19 @@ extension Planner {
     return push
   }
 
-  /// Throws if an app has no service account: nothing reaches its Android phones.
-  static func checkServiceAccount(
-    of app: App, _ configuration: EngineConfiguration
-  ) throws(Problem) {
-    if configuration.androidApps.contains(app) { return }
-    throw Problem(status: .suppressed, reason: .noServiceAccount(of: app))
+  /// Returns a phone's address at FCM; throws if it has none, or its app has no service account.
+  static func registration(
+    of phone: Phone, _ configuration: EngineConfiguration
+  ) throws(Problem) -> FCMRegistration {
+    guard configuration.androidApps.contains(phone.app) else {
+      throw Problem(status: .suppressed, reason: .noServiceAccount(of: phone.app))
+    }
+    guard let registration = FCMRegistration(phone.token) else {
+      throw Problem(
+        status: .suppressed,
+        reason: LedgerReason(.badToken, "the phone's token is not an FCM registration"))
+    }
+    return registration
   }
 
   /// Returns the message for the phones of one person that have these texts.

@@ -2,24 +2,12 @@ import RideCore
 
 /// One class of the generated Kotlin: properties, dates, decoding and sample values.
 struct KotlinClass {
-  private struct Property {
-    var key: String
-    var name: String
-    var type: String
-    var sample: String
-    /// The function that reads it.
-    var reader: String
-    var field: CardField
-
-    var code: String { KotlinName.code(name) }
-  }
-
   private let name: String
   private let summary: String
   /// `internal ` before a class of the file that is not public.
   private let modifier: String
-  private var properties: [Property] = []
-  private var dates: [(name: String, of: Property)] = []
+  private var properties: [GeneratedProperty] = []
+  private var dates: [GeneratedDate] = []
   /// The lines of types within this one.
   var nested: [[String]] = []
 
@@ -42,15 +30,11 @@ struct KotlinClass {
       let (type, sample, reader) = kotlin(field.type, key, outer: outer, state: state, &types)
       let isOptional = field.isOptionalInApp && field.type != .unknown
       properties.append(
-        Property(
+        GeneratedProperty(
           key: key, name: name, type: isOptional ? type + "?" : type, sample: sample,
-          reader: reader, field: field))
+          field: field, reader: reader))
     }
-    for property in properties where property.field.type == .dateEpoch {
-      let stem =
-        property.name.hasSuffix("Epoch") ? String(property.name.dropLast(5)) : property.name
-      dates.append((names.property(stem + "Date"), property))
-    }
+    dates = GeneratedDate.all(of: properties, in: &names)
   }
 
   /// Returns a type, a sample value of it, and what reads it; an object becomes a nested class.
@@ -102,22 +86,17 @@ struct KotlinClass {
     return ["/** \(summary) */"] + head + body.map { $0.isEmpty ? "" : "  " + $0 } + ["}"]
   }
 
-  private static func lines(_ property: Property, isLast: Bool) -> [String] {
-    var words: [String] = []
-    if property.field.type == .dateEpoch { words.append("Seconds since 1970.") }
-    if let since = property.field.since, since > 1 {
-      words.append("Since version \(since) of the contract: a card of an earlier one lacks it.")
-    }
-    let comment = words.isEmpty ? [] : ["/** " + words.joined(separator: " ") + " */"]
+  private static func lines(_ property: GeneratedProperty, isLast: Bool) -> [String] {
+    let comment = property.remark.map { ["/** \($0) */"] } ?? []
     return comment + ["val \(property.code): \(property.type)\(isLast ? "" : ",")"]
   }
 
-  private static func lines(_ date: (name: String, of: Property)) -> [String] {
-    let (name, source) = (KotlinName.code(date.name), date.of.code)
-    let isOptional = date.of.field.isOptionalInApp
+  private static func lines(_ date: GeneratedDate) -> [String] {
+    let (name, source) = (KotlinName.code(date.name), date.source.code)
+    let isOptional = date.source.field.isOptionalInApp
     let value = isOptional ? "\(source)?.let { Date(it * 1000) }" : "Date(\(source) * 1000)"
     return [
-      "/** `\(date.of.name)` as a date. */",
+      "/** `\(date.source.name)` as a date. */",
       "val \(name): Date\(isOptional ? "?" : "")", "  get() = \(value)",
     ]
   }
@@ -146,11 +125,15 @@ struct KotlinClass {
   }
 
   /// Returns a call of the constructor, with a value for each property.
-  private func call(_ start: String, _ value: (Property) -> String) -> [String] {
+  private func call(_ start: String, _ value: (GeneratedProperty) -> String) -> [String] {
     if properties.isEmpty { return ["\(start)\(name)()"] }
     let arguments = properties.enumerated().map { index, property in
       "    \(property.code) = \(value(property))\(index == properties.count - 1 ? "" : ",")"
     }
     return ["\(start)\(name)("] + arguments + ["  )"]
   }
+}
+
+extension GeneratedProperty {
+  fileprivate var code: String { KotlinName.code(name) }
 }

@@ -40,7 +40,7 @@ struct SwiftSource {
     let name = SwiftName.code(last)
     var root = SwiftStruct(
       name: name, summary: "What never changes on the card.", fields: contract.attributes,
-      isOuter: true, outer: last, state: sampleState)
+      outer: last, state: sampleState)
     let content = SwiftStruct(
       name: "ContentState", summary: "What changes on the card: each push replaces all of it.",
       fields: contract.contentState, outer: last, state: sampleState)

@@ -2,30 +2,18 @@ import RideCore
 
 /// One struct of the generated source: stored properties, dates, coding keys and sample values.
 struct SwiftStruct {
-  private struct Property {
-    var key: String
-    var name: String
-    var type: String
-    var sample: String
-    var field: CardField
-
-    var declaration: String { "var \(SwiftName.code(name)): \(type)" }
-  }
-
   private let name: String
   private let summary: String
-  private var properties: [Property] = []
-  private var dates: [(name: String, of: Property)] = []
+  private var properties: [GeneratedProperty] = []
+  private var dates: [GeneratedDate] = []
   /// The lines of types within this one.
   var nested: [[String]] = []
 
   /// - Parameters:
-  ///   - isOuter: whether it is the attributes-type itself.
   ///   - outer: the name of the attributes-type.
   ///   - state: a state in Swift, for samples.
   init(
-    name: String, summary: String, fields: [String: CardField], isOuter: Bool = false,
-    outer: String, state: String
+    name: String, summary: String, fields: [String: CardField], outer: String, state: String
   ) {
     (self.name, self.summary) = (name, summary)
     var names = NameScope(reserved: SwiftName.noProperty)
@@ -37,16 +25,12 @@ struct SwiftStruct {
     for ((key, field), property) in zip(fields, propertyNames) {
       let (type, sample) = swift(field.type, key, outer: outer, state: state, &types)
       properties.append(
-        Property(
+        GeneratedProperty(
           key: key, name: property, type: field.isOptionalInApp ? type + "?" : type,
           // An optional null would be nil after a round trip.
           sample: field.isOptionalInApp && field.type == .unknown ? "nil" : sample, field: field))
     }
-    for property in properties where property.field.type == .dateEpoch {
-      let stem =
-        property.name.hasSuffix("Epoch") ? String(property.name.dropLast(5)) : property.name
-      dates.append((names.property(stem + "Date"), property))
-    }
+    dates = GeneratedDate.all(of: properties, in: &names)
   }
 
   /// The names that a nested type must not hide.
@@ -83,8 +67,7 @@ struct SwiftStruct {
       let name = types.type(key)
       let inner = SwiftStruct(
         name: name, summary: "`\(SampleText.words(key))` of the card.", fields: members,
-        outer: outer,
-        state: state)
+        outer: outer, state: state)
       nested.append(inner.lines)
       return (name, "\(name).sample")
     }
@@ -103,21 +86,16 @@ struct SwiftStruct {
       + ["}"]
   }
 
-  private static func lines(_ property: Property) -> [String] {
-    var words: [String] = []
-    if property.field.type == .dateEpoch { words.append("Seconds since 1970.") }
-    if let since = property.field.since, since > 1 {
-      words.append("Since version \(since) of the contract: a card of an earlier one lacks it.")
-    }
-    let comment = words.isEmpty ? [] : ["/// " + words.joined(separator: " ")]
-    return comment + [property.declaration]
+  private static func lines(_ property: GeneratedProperty) -> [String] {
+    let comment = property.remark.map { ["/// " + $0] } ?? []
+    return comment + ["var \(SwiftName.code(property.name)): \(property.type)"]
   }
 
-  private static func lines(_ date: (name: String, of: Property)) -> [String] {
-    let source = SwiftName.code(date.of.name)
+  private static func lines(_ date: GeneratedDate) -> [String] {
+    let source = SwiftName.code(date.source.name)
     let name = SwiftName.code(date.name)
-    let head = "/// `\(date.of.name)` as a date."
-    return date.of.field.isOptionalInApp
+    let head = "/// `\(date.source.name)` as a date."
+    return date.source.field.isOptionalInApp
       ? [
         head,
         "var \(name): Date? { \(source).map { Date(timeIntervalSince1970: TimeInterval($0)) } }",

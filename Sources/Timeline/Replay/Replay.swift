@@ -117,9 +117,7 @@ package struct Pass: Sendable {
 extension RideView {
   /// Returns the phone that a push is for: also an Android phone that shows a card.
   func phone(of entry: LedgerEntry) -> Phone? {
-    var id = entry.phone
-    if case .phone(let shows)? = entry.card { id = shows }
-    return id.flatMap { id in phones.first { $0.id == id } }
+    entry.phone.flatMap { id in phones.first { $0.id == id } }
   }
 
   /// Returns the system of the phone that a push is for; nil if it is for none. Cards and their starts

@@ -12,10 +12,12 @@ struct RenderedCard {
   /// Why optional fields of it are null although they have a value.
   private(set) var broken: [RenderingError] = []
 
-  /// - Parameter content: What is rendered; the card's own content unless it is stated.
+  /// - Parameters:
+  ///   - content: What is rendered; the card's own content unless it is stated.
+  ///   - isAndroid: Whether it is for Android phones, whose limit is that of the whole message.
   init(
     _ rule: CardRule, _ content: CompiledPayload? = nil, in context: TemplateContext?,
-    for texts: PhoneTexts = .unknown
+    for texts: PhoneTexts = .unknown, isAndroid: Bool = false
   ) {
     guard let context = context?.on(texts) else {
       (state, shown, problem) = (nil, nil, nil)
@@ -24,40 +26,18 @@ struct RenderedCard {
     do throws(RenderingError) {
       let state = try (content ?? rule.compiled.contentState).render(
         in: context, locale: texts.locale, broken: &broken)
-      if let problem = rule.compiled.sizeProblem(of: state, in: context, texts.locale) {
+      let text = String(decoding: state, as: UTF8.self)
+      if isAndroid {
+        look = rule.compiled.look?.render(in: context, locale: texts.locale, broken: &broken)
+        shown = PushID(of: text, String(decoding: look ?? [], as: UTF8.self)).description
+      } else if let problem = rule.compiled.sizeProblem(of: state, in: context, texts.locale) {
         (self.state, shown, self.problem) = (nil, nil, problem)
         return
+      } else {
+        shown = PushID(of: text).description
       }
       self.state = state
-      shown = PushID(of: String(decoding: state, as: UTF8.self)).description
       problem = nil
-    } catch {
-      (state, shown, problem) = (nil, nil, error.ledgerReason)
-    }
-  }
-}
-
-extension RenderedCard {
-  /// Creates the content for Android phones, whose limit is that of the whole message.
-  init(
-    android rule: CardRule, _ content: CompiledPayload? = nil, in context: TemplateContext?,
-    for texts: PhoneTexts
-  ) {
-    guard let context = context?.on(texts) else {
-      (state, shown, problem) = (nil, nil, nil)
-      return
-    }
-    do throws(RenderingError) {
-      let state = try (content ?? rule.compiled.contentState).render(
-        in: context, locale: texts.locale, broken: &broken)
-      let look = rule.compiled.look?.render(in: context, locale: texts.locale, broken: &broken)
-      self.state = state
-      shown =
-        PushID(
-          of: String(decoding: state, as: UTF8.self), String(decoding: look ?? [], as: UTF8.self)
-        ).description
-      problem = nil
-      self.look = look
     } catch {
       (state, shown, problem) = (nil, nil, error.ledgerReason)
     }

@@ -18,12 +18,7 @@ extension Decider {
     _ update: CardStateMachine.CardUpdate, _ machine: inout CardStateMachine, _ card: Card,
     on phone: Phone, _ rule: CardRule, _ rendered: RenderedCard
   ) throws(Planner.Problem) -> PlannedPush {
-    try Planner.checkServiceAccount(of: rule.app, configuration)
-    guard let registration = FCMRegistration(phone.token) else {
-      throw Planner.Problem(
-        status: .suppressed,
-        reason: LedgerReason(.badToken, "the phone's token is not an FCM registration"))
-    }
+    let registration = try Planner.registration(of: phone, configuration)
     let isEnd = update.event == .end
     let (rendered, problem) =
       isEnd ? lastContent(rendered, of: rule, machine.memo.endedBy, card) : (rendered, nil)
@@ -81,9 +76,9 @@ extension Decider {
       owner: isPersonal ? phone.ownerID : nil)
     if let known = androidContents[key] { return known }
     let rendered = RenderedCard(
-      android: rule,
+      rule,
       in: androidContext(RideEvent.refresh(at: now))?.addressed(to: phone.ownerID, in: rule.app),
-      for: key.texts)
+      for: key.texts, isAndroid: true)
     androidContents[key] = rendered
     return rendered
   }

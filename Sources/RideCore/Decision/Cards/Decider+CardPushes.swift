@@ -68,13 +68,9 @@ extension Decider {
   ) -> (RenderedCard, LedgerReason?) {
     guard let cause, let content = rule.compiled.endContents[cause] else { return (rendered, nil) }
     let context = context(RideEvent.refresh(at: now), for: card.ownerID, in: rule.app)
-    let last =
-      if let phone = card.phone {
-        RenderedCard(android: rule, content, in: context, for: phone.texts)
-      } else {
-        RenderedCard(
-          rule, content, in: context, for: texts(of: card.ownerID, card.installationID, rule))
-      }
+    let texts = card.phone?.texts ?? texts(of: card.ownerID, card.installationID, rule)
+    let last = RenderedCard(
+      rule, content, in: context, for: texts, isAndroid: card.phone != nil)
     if last.state != nil { return (last, nil) }
     let reason = last.problem.map { "ended with its content as it was: \($0.text)" }
     return (rendered, reason.map { LedgerReason(.cardFieldDropped, $0.brief(bytes: 300)) })
