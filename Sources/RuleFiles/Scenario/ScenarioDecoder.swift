@@ -29,14 +29,20 @@ struct ScenarioDecoder {
   ) -> Scenario {
     let form = ScenarioKeys.given
     let fields = given.flatMap(ValueType.mapping(form).read)
-    var scenario = self.given(fields ?? Fields(form), at: start)
-    scenario.steps = steps(when, scenario.start, of: scenario.view.ride?.id)
+    var scenario = self.given(fields ?? Fields(form), at: start) { start, ride in
+      steps(when, start, of: ride)
+    }
     scenario.length = length
     return scenario
   }
 
-  /// - Parameter usual: When a scenario begins that states no time.
-  func given(_ fields: Fields, at usual: Timestamp) -> Scenario {
+  /// - Parameters:
+  ///   - usual: When a scenario begins that states no time.
+  ///   - steps: What happens, which may name the owner of a phone first.
+  func given(
+    _ fields: Fields, at usual: Timestamp,
+    steps: (Timestamp, RideID?) -> [ScenarioStep] = { _, _ in [] }
+  ) -> Scenario {
     let start = fields.value("at", .instant) ?? usual
     let field = fields.value("ride", .later(.mapping(ScenarioKeys.ride)))
     let hasRide = field?.node.string != "none"
@@ -46,6 +52,7 @@ struct ScenarioDecoder {
     if let state = ride.state { ride.entered[state] = start }
     var scenario = Scenario(
       start: start, view: RideView(rideID: ride.id, ride: hasRide ? ride : nil, phones: []))
+    scenario.steps = steps(start, scenario.view.ride?.id)
     addPhones(fields, to: &scenario)
     addPeople(fields, to: &scenario)
     return scenario
