@@ -20,7 +20,8 @@ struct Message: Equatable {
   init(_ request: JSON) throws(Refusal) {
     let request = try MessageFields.request.read(request, at: "").object ?? [:]
     isOnlyValidated = request["validate_only"] == .bool(true)
-    members = request["message"]?.object ?? [:]
+    let members = request["message"]?.object ?? [:]
+    self.members = members
     android = (members["android"] ?? members["android_v2"])?.object ?? [:]
     kindsOfV2 = [Self.remote, "background_sync"].filter { name in
       members["android_v2"]?.object?[name] != nil

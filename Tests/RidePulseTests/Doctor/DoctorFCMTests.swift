@@ -79,7 +79,7 @@ import TestSupport
 
   @Test func `A key that Google refuses does not stop a running service at once`() {
     func remedy(_ word: String) -> String {
-      FCMRemedy.text(word, "", variable: "FCM_SERVICE_ACCOUNT_PATH", hasCAFile: false)
+      FCMRemedy.text(word, "", variable: "FCM_SERVICE_ACCOUNT_PATH")
     }
     #expect(
       remedy("invalid_grant").hasSuffix(
