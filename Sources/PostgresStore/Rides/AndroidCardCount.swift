@@ -13,21 +13,26 @@ package struct AndroidCardCount: Hashable, Sendable {
     self.over = over
   }
 
-  /// Returns a query of one row; a memo that is not as the engine writes it counts for nothing.
-  ///
-  /// - Parameter limit: The number of rides that are read: memos are large.
-  static func query(rides limit: Int64) -> String {
-    """
-    (select count(*) filter (where not is_started and not is_over) as starting,
-        count(*) filter (where is_started and not is_over) as shown,
-        count(*) filter (where is_over) as over
+  /// A memo that is not as the engine writes it counts for nothing. The number of rides is limited,
+  /// because memos are large.
+  private static let cards = Statement(
+    name: "android_cards",
+    sql: """
+      select count(*) filter (where not is_started and not is_over),
+        count(*) filter (where is_started and not is_over), count(*) filter (where is_over)
       from (
         select coalesce(c.value -> 'android' -> 'isStarted' = 'true', false) as is_started,
           coalesce(c.value -> 'android' -> 'isOver' = 'true', false) as is_over
-        from (select memo from ridepulse.agenda limit \(limit)) ride,
+        from (select memo from ridepulse.agenda limit \(RideStates.rideLimit)) ride,
           jsonb_each(case when memo ? 'runs' and jsonb_typeof(memo -> 'cards') = 'object'
             then memo -> 'cards' end) c
-        where jsonb_typeof(c.value -> 'android') = 'object') card)
-    """
+        where jsonb_typeof(c.value -> 'android') = 'object') card
+      """)
+
+  /// Counts the cards of at most `RideStates.rideLimit` rides; the time limit is two seconds.
+  package static func read(_ session: PostgresSession) async throws -> AndroidCardCount {
+    let rows = try await session.run([Call(cards)], timeout: .seconds(2))[0]
+    return AndroidCardCount(
+      starting: try rows.value(0, 0), shown: try rows.value(0, 1), over: try rows.value(0, 2))
   }
 }

@@ -19,8 +19,6 @@ package struct RideGauges: Hashable, Sendable {
   package var waitingOutcomes: Int64 = 0
   /// How long the oldest of these outcomes has waited.
   package var oldestOutcome: Duration = .zero
-  /// The cards of Android phones of at most `RideStates.rideLimit` rides.
-  package var androidCards = AndroidCardCount()
 
   /// Due rides are not counted beyond this number.
   package static let countLimit = 10_000
@@ -34,16 +32,14 @@ package struct RideGauges: Hashable, Sendable {
           limit \(countLimit)) due),
         (select count(*) from ridepulse.agenda where leased_until = 'infinity'),
         (select count(*) from ridepulse.devices where quarantined_at is not null),
-        \(SQLTime.micros(interval: "clock_timestamp() - oldest.due_at")),
-        cards.starting, cards.shown, cards.over
+        \(SQLTime.micros(interval: "clock_timestamp() - oldest.due_at"))
       from (select least(
         (select due_at from ridepulse.agenda where due_at <= now() and leased_until < 'infinity'
          order by due_at limit 1),
         (select created_at from ridepulse.events e where not exists (
            select from ridepulse.agenda a
            where a.ride_id = e.ride_id and a.leased_until = 'infinity')
-         order by id limit 1)) as due_at) oldest,
-        \(AndroidCardCount.query(rides: RideStates.rideLimit)) cards
+         order by id limit 1)) as due_at) oldest
       """)
 
   private static let channels = Statement(
@@ -68,8 +64,6 @@ package struct RideGauges: Hashable, Sendable {
       oldestDue: max(.zero, Duration.read(results[0], 0, 4) ?? .zero),
       parkedRides: try number(2), quarantinedPhones: try number(3), channels: used,
       oldestTransaction: try await BlockingBackend.oldest(session))
-    gauges.androidCards = AndroidCardCount(
-      starting: try number(5), shown: try number(6), over: try number(7))
     gauges.waitingOutcomes = try results[2].value(0, 0)
     gauges.oldestOutcome = max(.zero, Duration.read(results[2], 0, 1) ?? .zero)
     return gauges

@@ -157,11 +157,13 @@ final class Service: Sendable {
   func metrics() async -> String {
     let database = try? await pool.with(.short) { session in
       let gauges = try await RideGauges.read(session)
-      // A right that the role lacks since an upgrade costs only these metrics.
-      return (gauges, watched: (try? await WatchProblem.all(session)) ?? [])
+      // A right that the role lacks since an upgrade costs only these metrics, and so do large memos.
+      let watched = (try? await WatchProblem.all(session)) ?? []
+      return (gauges, watched, cards: try? await AndroidCardCount.read(session))
     }
     var reading = reading(database?.0)
-    reading.watched = database?.watched ?? []
+    reading.watched = database?.1 ?? []
+    reading.androidCards = database?.cards
     return ServiceMetrics.page(reading, ExpectedOutcomes(of: rules, apps: apps))
   }
 

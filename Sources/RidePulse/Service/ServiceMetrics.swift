@@ -20,6 +20,8 @@ enum ServiceMetrics {
     /// Nil if the database did not answer.
     var database: RideGauges?
     var watched: [WatchProblem] = []
+    /// Nil if they could not be counted.
+    var androidCards: AndroidCardCount?
     /// The server and timeline of the last claim; nil before the first.
     var databaseIdentity: DatabaseIdentity?
     /// How often they have changed since the start.
@@ -34,10 +36,22 @@ enum ServiceMetrics {
     MetricFamily.page(
       PushMetrics.families(reading.tally, expected) + health(reading)
         + engine(reading.engine) + [postsOff(reading.postsOff)]
-        + apns(reading) + accessTokens(reading.accessTokens) + database(reading.database) + [
-          watched(reading.watched)
-        ]
+        + apns(reading) + accessTokens(reading.accessTokens) + database(reading.database)
+        + [watched(reading.watched), cards(reading.androidCards)]
         + ProcessMetrics.families())
+  }
+
+  private static func cards(_ counts: AndroidCardCount?) -> MetricFamily {
+    var family = MetricFamily(
+      .gauge, "ridepulse_card_runs",
+      "Cards of Android phones by state, of at most \(RideStates.rideLimit) rides.")
+    guard let counts else { return family }
+    for (state, count) in [
+      ("starting", counts.starting), ("shown", counts.shown), ("over", counts.over),
+    ] {
+      family.add(Double(count), [.init("state", state)])
+    }
+    return family
   }
 
   /// Counts only problems that were recorded recently.
@@ -199,17 +213,8 @@ enum ServiceMetrics {
         Double(count),
         [.init("bundle_id", scope.bundleID), .init("environment", scope.environment.rawValue)])
     }
-    var cards = MetricFamily(
-      .gauge, "ridepulse_card_runs",
-      "Cards of Android phones by state, of at most \(RideStates.rideLimit) rides.")
-    let counts = gauges.androidCards
-    for (state, count) in [
-      ("starting", counts.starting), ("shown", counts.shown), ("over", counts.over),
-    ] {
-      cards.add(Double(count), [.init("state", state)])
-    }
     return [
-      channels, cards,
+      channels,
       MetricFamily(
         .gauge, "ridepulse_rides_live", "Rides on the agenda.", Double(gauges.liveRides)),
       MetricFamily(
