@@ -18,7 +18,7 @@ import Testing
     expected.port = 0
     expected.stateDirectory = "/tmp/s"
     expected.projects = ["a", "b"]
-    expected.strictness = [.priority, .cards, .payload, .size, .high]
+    expected.strictness = [.priority, .cards, .payload, .size, .high, .androidV2]
     expected.deviceRate = TokenRate("240/60")
     expected.quota = TokenRate("5/1")
     expected.tokenLifeSeconds = 9
