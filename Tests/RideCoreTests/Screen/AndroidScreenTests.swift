@@ -68,7 +68,9 @@ import Testing
     var screen = Screen(.android, at: Self.start)
     screen.receive(try card("end", 1), at: time(1))
     #expect(screen.card == nil, "there was none to end")
-    let times = ["rp_stale_at": "\(time(6).epochSeconds)", "rp_gone_at": "\(time(30).epochSeconds)"]
+    let times = [
+      "rp_stale_at": "\(time(6).epochSeconds)", "rp_gone_at": "\(time(30).epochSeconds)",
+    ]
     screen.receive(try card("start", 2, times), at: time(2))
     screen.receive(try card("update", 4, times.merging(["rp_alert": "1"]) { $1 }), at: time(4))
     screen.receive(try card("update", 3), at: time(5))
