@@ -156,7 +156,7 @@ final class Pool: Sendable {
       return .init(cause: .noConnection("no access token: Google has not answered yet"))
     }
     if problem.isOfConfiguration {
-      var refusal = Refusal(status: problem.status ?? 400, reason: "TOKEN_ENDPOINT")
+      var refusal = Refusal(status: problem.status ?? 400, reason: Refusal.tokenEndpoint)
       refusal.detail = problem.text
       return .init(cause: .turnedAway(refusal))
     }

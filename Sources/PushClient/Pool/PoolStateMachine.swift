@@ -178,7 +178,7 @@ struct PoolStateMachine<Push: PrioritizedPush> {
     let cause = blocked?.cause ?? connections.queueingCause
     return queue.expire(at: now).map { queued in
       let left = queued.sendDeadline - now
-      return (queued.push, left > .zero ? .outdated(left: left) : cause)
+      return (queued.push, left > .zero && cause.mayPass ? .outdated(left: left) : cause)
     }
   }
 
@@ -278,5 +278,16 @@ struct PoolStateMachine<Push: PrioritizedPush> {
 
   func statistics() -> TransportStatistics {
     connections.statistics(queued: queue.count)
+  }
+}
+
+extension UnsentCause {
+  /// Whether a push may still be sent within its deadline: a credential that is refused stays so
+  /// until it is replaced.
+  fileprivate var mayPass: Bool {
+    switch self {
+    case .turnedAway, .certificateRefused: false
+    default: true
+    }
   }
 }

@@ -63,7 +63,7 @@ package enum FCMReason {
       .init(
         "the project of the service account does not exist, or FCM_URL is not FCM's",
         do: "compare project_id of the file with the Firebase console, and unset FCM_URL")),
-    "TOKEN_ENDPOINT": .init(
+    Refusal.tokenEndpoint: .init(
       400, .init(push: .again, isOfConfiguration: true), cause: .key,
       .init(
         "Google gives no access token for the service account",

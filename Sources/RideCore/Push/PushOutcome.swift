@@ -41,6 +41,9 @@ package struct Refusal: Hashable, Sendable {
   /// Whether a receiver of posts answered, and not APNs.
   package var isByReceiver = false
 
+  /// The reason if Google gives no access token: not FCM has answered, and no push was sent.
+  package static let tokenEndpoint = "TOKEN_ENDPOINT"
+
   /// The longest wait that an answer may ask for.
   ///
   /// Apple documents no `Retry-After` for APNs, and asks for 15 minutes after some errors: a ride

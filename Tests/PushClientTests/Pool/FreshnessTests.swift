@@ -57,6 +57,28 @@ import Testing
     #expect(again.rejected.map(\.cause) == [.outdated(left: .milliseconds(8300))])
   }
 
+  private static let refusals: [UnsentCause] = [
+    .turnedAway(Refusal(status: 400, reason: Refusal.tokenEndpoint)),
+    .certificateRefused("unknown ca"),
+  ]
+
+  @Test(arguments: refusals + [.noConnection("no access token: 503")])
+  func `a refused credential is the reason when what is known of the recipient is too old`(
+    cause: UnsentCause
+  ) {
+    var machine = Self.machine()
+    _ = machine.enqueue([Self.push(1, freshFor: .seconds(1))], at: Self.at(0), wall: Self.wall)
+    if case .certificateRefused(let text) = cause {
+      _ = machine.ended(1, problem: text, refusesCertificate: true, at: Self.at(100))
+    } else {
+      _ = machine.block(.init(cause: cause), at: Self.at(100))
+    }
+    let (rejected, _) = machine.supervise(at: Self.at(1000))
+    let isRefused = Self.refusals.contains(cause)
+    #expect(
+      rejected.map(\.cause) == [isRefused ? cause : .outdated(left: .milliseconds(8500))])
+  }
+
   @Test func `A5: submitted again, it keeps what is left of its deadline`() {
     var machine = Self.machine()
     _ = machine.enqueue(
