@@ -122,7 +122,9 @@ struct CircuitBreaker: Equatable {
     case .failure(let cause): failure = cause
     }
     if case .halfOpen = phase {
-      if let failure { return pause(by: failure, problems: problems, of: count, at: now) }
+      if let failure {
+        return pause(by: failure, problems: max(1, problems), of: max(1, count), at: now)
+      }
       self = CircuitBreaker()
       return .resumed
     }
@@ -171,6 +173,8 @@ struct CircuitBreaker: Equatable {
   private mutating func pause(
     by cause: PauseCause, problems: Int, of count: Int, at now: Timestamp
   ) -> Change {
+    // What is refused has an answer, or needs none: the credential is at fault.
+    if cause == .refused { isSilent = false }
     let pauses = isSilent ? Self.silentPauses : Self.pauses
     let until = now + pauses.delay(failures: pausesInARow, random: 1)
     pausesInARow += 1
@@ -209,7 +213,8 @@ extension PushOutcome {
   /// Whether the service has answered the push, in whatever way.
   var isAnswer: Bool {
     switch self {
-    case .accepted, .refused, .unsent(.turnedAway): true
+    case .accepted, .refused: true
+    case .unsent(.turnedAway(let refusal)): refusal.reason != Refusal.tokenEndpoint
     case .unsent, .unanswered: false
     }
   }

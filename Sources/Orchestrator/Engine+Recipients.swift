@@ -46,20 +46,33 @@ extension Engine {
     guard reports.contains(where: { $0.timeLeft != nil }) else { return reports }
     let now = time.now
     let uptime = time.uptime()
+    let found = parts.transport.reachability()
+    let connected = Set(found.filter { $0.value == .connected }.keys)
     let ended = state.withLock { state in
-      reports.compactMap { report -> PushReport? in
+      reports.compactMap { report in
         guard let left = report.timeLeft, state.inFlight.removeWithdrawn(report.ticket) == nil,
           var request = state.inFlight.request(of: report.ticket)
-        else { return nil }
-        if let ended = state.returned(report.ticket, at: now) { return ended }
+        else { return Ended?.none }
+        if let ended = state.returned(report.ticket, connected: connected, at: uptime, now: now) {
+          return ended
+        }
         request.sendWithin = left
         state.outdated.append(OutdatedPush(request: request, since: uptime))
         return nil
       }
     }
     recipientSignal.notify()
-    return reports.filter { $0.timeLeft == nil } + ended
+    for (_, lane, change) in ended {
+      guard let change else { continue }
+      let isConnected = connected.contains(lane.network)
+      logLaneChange(
+        lane, change, .unsent(isConnected ? .queuedTooLong : .noConnection("no stream in time")),
+        at: now)
+    }
+    return reports.filter { $0.timeLeft == nil } + ended.map(\.report)
   }
+
+  private typealias Ended = (report: PushReport, lane: PushLane, change: CircuitBreaker.Change?)
 
   private func readRecipients(of outdated: [OutdatedPush]) async {
     let (why, recipients) = state.withLock { state in

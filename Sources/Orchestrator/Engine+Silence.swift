@@ -24,7 +24,7 @@ extension Engine {
     let now = time.now
     let uptime = time.uptime()
     let (changes, hasFinished) = state.withLock { state in
-      guard state.lanes.mayBeSilent(at: uptime) else {
+      guard state.lanes.beginSilenceCheck(at: uptime) else {
         return ([(PushLane, CircuitBreaker.Change)](), false)
       }
       let (changes, silent) = state.lanes.checkSilence(
@@ -39,12 +39,18 @@ extension Engine {
 
 extension Engine.State {
   /// Records that the transport had no stream for a push; returns the report that ends it, if a
-  /// recipient of another service would wait for its silent lane.
-  mutating func returned(_ ticket: UInt64, at now: Timestamp) -> PushReport? {
-    inFlight.returned(ticket)
+  /// recipient of another service would wait for its silent lane, and how that changed the lane.
+  ///
+  /// - Parameter connected: the networks that have a connection.
+  mutating func returned(
+    _ ticket: UInt64, connected: Set<PushNetwork>, at uptime: Duration, now: Timestamp
+  ) -> (report: PushReport, lane: PushLane, change: CircuitBreaker.Change?)? {
+    inFlight.returned(ticket, at: uptime)
     guard let lane = inFlight.push(of: ticket)?.lane, inFlight.isAwaitedByOthers(ticket),
-      let wait = lanes.deferral(of: ticket, in: lane, at: now)
+      let (wait, change) = lanes.deferral(
+        of: ticket, in: lane, isConnected: connected.contains(lane.network), at: now)
     else { return nil }
-    return PushReport(ticket: ticket, outcome: .unsent(.paused(for: wait, by: .unreachable)))
+    let paused = PushOutcome.unsent(.paused(for: wait, by: .unreachable))
+    return (PushReport(ticket: ticket, outcome: paused), lane, change)
   }
 }

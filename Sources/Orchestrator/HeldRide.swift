@@ -22,9 +22,8 @@ struct HeldRide: Sendable {
   private var sentAt: Duration?
   /// The same of each push of a chain; empty if each recipient has one push.
   private var chainSentAt: [Duration?] = []
-  /// The pushes that the transport returned because they had no stream: when they were handed to it
-  /// again; nil while the engine has them.
-  private var returned: [Int: Duration?] = [:]
+  /// The pushes that the transport returned because they had no stream.
+  private var returns: [Int: Return] = [:]
   /// Only of a recorded ride.
   var times: PassTimes?
   /// The urgency of the ride: the earliest end of validity among its pushes.
@@ -74,7 +73,7 @@ struct HeldRide: Sendable {
 
   /// Records that a push was handed to the transport.
   mutating func sent(_ index: Int, at uptime: Duration) {
-    if !returned.isEmpty, returned[index] != nil { returned[index] = .some(uptime) }
+    if !returns.isEmpty { returns[index]?.sent(at: uptime) }
     if followers.isEmpty {
       sentAt = sentAt ?? uptime
     } else {
@@ -84,7 +83,29 @@ struct HeldRide: Sendable {
   }
 
   /// Records that the transport had no stream for a push.
-  mutating func returned(_ index: Int) { returned[index] = .some(nil) }
+  mutating func returned(_ index: Int, at uptime: Duration) {
+    returns[index] = Return(at: uptime, held: held(index))
+  }
+
+  /// Whether the transport has returned a push and does not have it again.
+  func isReturned(_ index: Int) -> Bool { returns[index].map { $0.sentAt == nil } ?? false }
+
+  /// How long this node had a push that the transport had returned.
+  func held(_ index: Int) -> Duration { returns.isEmpty ? .zero : returns[index]?.held ?? .zero }
+
+  /// A push that the transport returned.
+  private struct Return {
+    var at: Duration
+    /// How long this node had the push, after all of its returns.
+    var held: Duration
+    /// When it was handed to the transport again, as uptime; nil while this node has it.
+    var sentAt: Duration?
+
+    mutating func sent(at uptime: Duration) {
+      if sentAt == nil { held += uptime - at }
+      sentAt = uptime
+    }
+  }
 
   /// When a push was first handed to the transport, as uptime; nil before.
   func sentAt(_ index: Int) -> Duration? {
@@ -94,7 +115,7 @@ struct HeldRide: Sendable {
 
   /// Whether a push is on a stream: otherwise the transport would have returned it by now.
   func isOnStream(_ index: Int, at uptime: Duration) -> Bool {
-    let last = returned[index] ?? sentAt(index)
+    let last = returns[index].map(\.sentAt) ?? sentAt(index)
     return last.map { uptime - $0 >= Self.returnTime } ?? false
   }
 
@@ -103,7 +124,11 @@ struct HeldRide: Sendable {
 
   /// Whether the ride has recipients that only another service than this network's reaches.
   func hasOthers(than network: PushNetwork) -> Bool {
-    if decision.pushes.contains(where: { $0.network.service != network.service }) { return true }
+    // The network of a post says nothing about its receiver.
+    let isOther = { (push: PlannedPush) in
+      push.network.service != network.service && !push.lane.isOfPosts
+    }
+    if decision.pushes.contains(where: isOther) { return true }
     let view = decision.view
     if network != .android { return view.phones.contains { $0.platform == .android } }
     return view.phones.contains { $0.platform == .ios } || !view.startTokens.isEmpty

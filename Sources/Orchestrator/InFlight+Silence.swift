@@ -8,6 +8,8 @@ extension InFlight {
     var lane: PushLane
     /// When it was handed to the transport, as uptime.
     var sentAt: Duration
+    /// How long this node had it in between, because the transport returned it.
+    var held: Duration = .zero
     /// Whether its ride waits for it no longer.
     var isWithdrawn = false
   }
@@ -21,12 +23,14 @@ extension InFlight {
   }
 
   /// Records that the transport had no stream for a push.
-  mutating func returned(_ ticket: UInt64) {
+  mutating func returned(_ ticket: UInt64, at uptime: Duration) {
     let ticket = Ticket(ticket)
-    if slots.indices.contains(ticket.slot) { slots[ticket.slot]?.returned(ticket.index) }
+    if slots.indices.contains(ticket.slot) {
+      slots[ticket.slot]?.returned(ticket.index, at: uptime)
+    }
   }
 
-  /// The pushes that were handed to the transport and have no outcome.
+  /// The pushes that the transport has: they were handed to it and have no outcome.
   var openPushes: [OpenPush] {
     var open = withdrawn.all.map {
       OpenPush(ticket: .max, lane: $0.lane, sentAt: $0.sentAt, isWithdrawn: true)
@@ -34,11 +38,11 @@ extension InFlight {
     for slot in slots.indices {
       guard let ride = slots[slot] else { continue }
       for index in ride.outcomes.indices where ride.outcomes[index] == nil {
-        guard let sentAt = ride.sentAt(index) else { continue }
+        guard let sentAt = ride.sentAt(index), !ride.isReturned(index) else { continue }
         open.append(
           OpenPush(
             ticket: Ticket(slot: slot, index: index).value, lane: ride.decision.pushes[index].lane,
-            sentAt: sentAt))
+            sentAt: sentAt, held: ride.held(index)))
       }
     }
     return open
@@ -62,7 +66,7 @@ extension InFlight {
       guard !push.isWithdrawn, isAwaitedByOthers(push.ticket),
         slots[ticket.slot]?.isOnStream(ticket.index, at: uptime) == true
       else { continue }
-      withdrawn.add(push.ticket, .init(lane: push.lane, sentAt: push.sentAt))
+      withdrawn.add(push.ticket, .init(lane: push.lane, sentAt: push.sentAt + push.held))
       reports.append(PushReport(ticket: push.ticket, outcome: .unanswered(.timeout)))
     }
     _ = record(reports, at: nil, answered: uptime)

@@ -56,12 +56,15 @@ struct InFlight {
     return first.map { ride.request(slot: slot, index: $0) }
   }
 
-  /// Returns the lane and recipient of the push with this ticket, and when it was sent, as uptime;
-  /// nil if its ride is not in flight.
+  /// Returns the lane and recipient of the push with this ticket, and when it was sent, as uptime,
+  /// later by the time in which the transport did not have it; nil if its ride is not in flight.
   func target(of ticket: UInt64) -> (lane: PushLane, owner: TokenOwner, sentAt: Duration?)? {
     guard let push = push(of: ticket) else { return nil }
     let ticket = Ticket(ticket)
-    return (push.lane, push.tokenOwner, slots[ticket.slot]?.sentAt(ticket.index))
+    let sentAt = slots[ticket.slot].flatMap { ride in
+      ride.sentAt(ticket.index).map { $0 + ride.held(ticket.index) }
+    }
+    return (push.lane, push.tokenOwner, sentAt)
   }
 
   /// Returns the request of the push with this ticket again; nil if its ride is not in flight.

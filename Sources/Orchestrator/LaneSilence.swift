@@ -5,48 +5,71 @@
 struct LaneSilence: Equatable {
   /// How long pushes of a lane may stay without any answer.
   static let limit: Duration = .seconds(2)
-  /// The same of a lane that never had an answer: its first push may wait for a connection and for
-  /// an access token.
+  /// The same of a lane without an answer for `memory`, or to its present credential: its push may
+  /// wait for a connection and for an access token.
   static let firstLimit: Duration = .seconds(4)
   /// The deadline of a push, after which the transport ends it itself.
   static let longestLimit: Duration = .seconds(10)
-  /// How long a slow answer raises the limit.
+  /// How long a slow answer raises the limit at least, and an answer shows that the lane is in use.
   static let memory: Duration = .seconds(60)
+  /// The faster answers after which a slow one counts no longer: time alone shows nothing.
+  static let fasterAnswers = 10
   /// The pushes without an answer that pause a lane: one may be a stream that was lost.
   static let least = 2
 
+  /// The slowest of the latest answers.
+  private struct Slowest: Equatable {
+    var latency: Duration
+    var at: Duration
+    /// The answers since, and the slowest among these.
+    var faster = 0
+    var next: Duration = .zero
+  }
+
   /// When a push of the lane was last answered, as uptime; pushes that were sent before prove nothing.
   private var answeredAt: Duration?
-  /// A slow answer of the last minute.
-  private var slowest: (latency: Duration, at: Duration)?
+  private var slowest: Slowest?
+  /// Whether the lane's present credential has had no answer.
+  private var isNew = true
   /// Whether pushes are without an answer for longer than the limit.
   private(set) var isSilent = false
 
-  static func == (left: Self, right: Self) -> Bool {
-    left.answeredAt == right.answeredAt && left.isSilent == right.isSilent
-      && left.slowest?.latency == right.slowest?.latency && left.slowest?.at == right.slowest?.at
-  }
-
   /// Records an answer to a push that was sent at the given uptime.
   mutating func answered(sentAt: Duration, at uptime: Duration) {
+    if counts(sentAt) { isNew = false }
     answeredAt = uptime
     isSilent = false
-    let latency = uptime - sentAt
-    if let slowest, slowest.latency > latency, uptime - slowest.at < Self.memory { return }
-    slowest = (latency, uptime)
+    recordLatency(uptime - sentAt, at: uptime)
+  }
+
+  private mutating func recordLatency(_ latency: Duration, at uptime: Duration) {
+    guard var known = slowest, known.latency > latency else {
+      slowest = Slowest(latency: latency, at: uptime)
+      return
+    }
+    known.faster += 1
+    known.next = max(known.next, latency)
+    let isOver = known.faster >= Self.fasterAnswers && uptime - known.at >= Self.memory
+    slowest = isOver ? Slowest(latency: known.next, at: uptime) : known
   }
 
   /// Disregards the pushes that are in flight now: the lane's credential was replaced.
   mutating func restart(at uptime: Duration) {
     answeredAt = uptime
     isSilent = false
+    isNew = true
   }
 
-  /// How long pushes may stay without any answer: longer if the service was slow lately.
-  func limit(at uptime: Duration) -> Duration {
-    guard let slowest else { return answeredAt == nil ? Self.firstLimit : Self.limit }
-    if uptime - slowest.at >= Self.memory { return Self.limit }
-    return min(Self.longestLimit, max(Self.limit, slowest.latency * 3 / 2))
+  /// How long pushes of a lane in use may stay without any answer: longer if the service is slow.
+  var limit: Duration {
+    let least = isNew ? Self.firstLimit : Self.limit
+    return min(Self.longestLimit, max(least, (slowest?.latency ?? .zero) * 3 / 2))
+  }
+
+  /// How long a push that was sent at this uptime may stay without any answer.
+  private func limit(of sentAt: Duration) -> Duration {
+    let isIdle = answeredAt.map { sentAt - $0 >= Self.memory } ?? true
+    return isIdle ? max(limit, Self.firstLimit) : limit
   }
 
   /// Whether a push that was sent at this uptime has had no answer of the lane since.
@@ -54,15 +77,15 @@ struct LaneSilence: Equatable {
 
   /// Whether pushes may have been without an answer for longer than the limit.
   func mayBeSilent(at uptime: Duration) -> Bool {
-    isSilent || answeredAt.map { uptime - $0 >= limit(at: uptime) } ?? true
+    isSilent || answeredAt.map { uptime - $0 >= limit } ?? true
   }
 
-  /// Records when the pushes without an answer were sent; returns whether the lane must pause.
-  mutating func observe(_ sentAt: [Duration], at uptime: Duration) -> Bool {
-    let limit = limit(at: uptime)
-    let waits = sentAt.filter(counts).map { uptime - $0 }
-    isSilent = waits.contains { $0 >= limit }
+  /// Records the pushes without an answer; returns whether the lane must pause.
+  mutating func observe(_ pushes: [InFlight.OpenPush], at uptime: Duration) -> Bool {
+    let waits = pushes.filter { counts($0.sentAt) }
+      .map { (wait: uptime - $0.sentAt - $0.held, limit: limit(of: $0.sentAt)) }
+    isSilent = waits.contains { $0.wait >= $0.limit }
     // One that was sent a moment ago proves nothing.
-    return isSilent && waits.count { $0 >= limit / 2 } >= Self.least
+    return isSilent && waits.count { $0.wait >= $0.limit / 2 } >= Self.least
   }
 }

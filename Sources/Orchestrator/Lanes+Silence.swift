@@ -3,9 +3,17 @@ import RideCore
 
 // Lanes whose service answers nothing.
 extension Lanes {
-  /// Whether any lane may be silent, so that its open pushes must be checked.
-  func mayBeSilent(at uptime: Duration) -> Bool {
-    lanes.contains { $0.breaker.isSilent || $0.silence.mayBeSilent(at: uptime) }
+  /// The time between checks after which this process itself stood still.
+  private static let stall: Duration = .seconds(1)
+
+  /// Begins a check; returns whether any lane may be silent, so that its open pushes must be checked.
+  ///
+  /// None may be if this process stood still: the answers of that time have not been read yet.
+  mutating func beginSilenceCheck(at uptime: Duration) -> Bool {
+    let isStalled = silenceCheckedAt.map { uptime - $0 > Self.stall } ?? false
+    silenceCheckedAt = uptime
+    if isStalled { return false }
+    return lanes.contains { $0.breaker.isSilent || $0.silence.mayBeSilent(at: uptime) }
   }
 
   /// Opens the breakers of lanes whose service answers nothing.
@@ -27,19 +35,23 @@ extension Lanes {
     return (changes, silent)
   }
 
-  /// Returns how long a push that had no stream is deferred, because its lane is silent; nil if it
-  /// is sent.
+  /// Returns how long a push that had no stream is deferred, because its lane is silent, and the
+  /// change of the breaker, if any; nil if the push is sent.
   ///
-  /// A probe ends as well: there is no connection, and the next push after there is one probes.
-  mutating func deferral(of ticket: UInt64, in lane: PushLane, at now: Timestamp) -> Duration? {
+  /// A probe ends as well. If there is no connection, the next push after there is one probes.
+  mutating func deferral(
+    of ticket: UInt64, in lane: PushLane, isConnected: Bool, at now: Timestamp
+  ) -> (wait: Duration, change: CircuitBreaker.Change?)? {
     let index = index(of: lane)
     guard lanes[index].isSilent else { return nil }
+    var change: CircuitBreaker.Change?
     if lanes[index].isProbe(ticket) {
       if lanes[index].breaker.cause == .refused { return nil }
-      _ = lanes[index].breaker.recordSilence(unanswered: 1, at: now)
+      change = lanes[index].breaker.recordSilence(unanswered: 1, at: now)
     }
-    return min(
-      lanes[index].breaker.wait(at: now) ?? LaneSilence.limit, Self.longestHold(.unreachable))
+    if !isConnected { _ = lanes[index].breaker.observe(isConnected: false, at: now) }
+    let wait = lanes[index].breaker.wait(at: now) ?? LaneSilence.limit
+    return (min(wait, Self.longestHold(.unreachable)), change)
   }
 
   /// Records the late outcome of a push that its ride does not wait for; returns the change of the
@@ -67,12 +79,12 @@ extension Lanes.Lane {
       // After refusals a probe may take its time: a late refusal would otherwise close the breaker.
       if breaker.cause == .refused { return nil }
       let isOverdue = pushes.contains {
-        isProbe($0.ticket) && uptime - $0.sentAt >= silence.limit(at: uptime)
+        isProbe($0.ticket) && uptime - $0.sentAt - $0.held >= silence.limit
       }
       return isOverdue ? breaker.recordSilence(unanswered: 1, at: now) : nil
     }
     if breaker.isPaused { return nil }
-    guard silence.observe(pushes.map(\.sentAt), at: uptime) else { return nil }
+    guard silence.observe(pushes, at: uptime) else { return nil }
     return breaker.recordSilence(unanswered: pushes.count, at: now)
   }
 }

@@ -24,6 +24,8 @@ struct Lanes {
   }
 
   var lanes: [Lane] = []
+  /// When lanes were last checked for silence, as uptime.
+  var silenceCheckedAt: Duration?
 
   /// The lanes in which refusals of tokens may be due to the configuration.
   var doubtful: Set<PushLane> {

@@ -9,16 +9,16 @@ import Testing
   private static let start = Timestamp(epochSeconds: 1_800_000_000)
   private static let gone = PushOutcome.refused(Refusal(status: 404, reason: "UNREGISTERED"))
 
-  private static func at(_ seconds: Double) -> Timestamp { start + .seconds(seconds) }
+  static func at(_ seconds: Double) -> Timestamp { start + .seconds(seconds) }
 
-  private static func push(
+  static func push(
     _ sentAt: Double, ticket: UInt64 = 1, in lane: PushLane = lane
   ) -> InFlight.OpenPush {
     InFlight.OpenPush(ticket: ticket, lane: lane, sentAt: .seconds(sentAt))
   }
 
   /// Returns lanes with one answer: to a push sent and answered at these times.
-  private static func lanes(answered: (sentAt: Double, at: Double)?) -> Lanes {
+  static func lanes(answered: (sentAt: Double, at: Double)?) -> Lanes {
     var lanes = Lanes()
     _ = lanes.record(
       answered == nil ? .unsent(.closed) : .accepted, of: lane, to: .card, at: start,
@@ -66,8 +66,17 @@ import Testing
       testDescription: "a service that was slow, and is silent now", answered: (0, 3),
       sent: [10, 10], at: 14.5, isSilent: true, pauses: true),
     Case(
-      testDescription: "a service that was slow a minute ago", answered: (0, 3),
-      sent: [63, 63], at: 65, isSilent: true, pauses: true),
+      testDescription: "a lane without an answer for a minute may have to connect",
+      answered: (0, 0.1), sent: [60.2, 60.2], at: 64, isSilent: false, pauses: false),
+    Case(
+      testDescription: "and is silent later", answered: (0, 0.1), sent: [60.2, 60.2], at: 64.3,
+      isSilent: true, pauses: true),
+    Case(
+      testDescription: "a lane in use does not", answered: (0, 0.1), sent: [60, 60], at: 62,
+      isSilent: true, pauses: true),
+    Case(
+      testDescription: "a slow service that was not used for two minutes", answered: (0, 3),
+      sent: [123, 123], at: 127.4, isSilent: false, pauses: false),
     Case(
       testDescription: "no push in flight", answered: (0, 0.1), sent: [], at: 99, isSilent: false,
       pauses: false),
@@ -84,15 +93,53 @@ import Testing
     #expect((lanes.statistics.first?.pausedBy == .unreachable) == example.pauses)
   }
 
-  @Test func `a slower answer of the last minute counts, and one before it does not`() {
-    var silence = LaneSilence()
-    for (sentAt, at) in [(0, 4), (10, 11), (20, 21)] as [(Double, Double)] {
-      silence.answered(sentAt: .seconds(sentAt), at: .seconds(at))
+  private static func deferral(
+    of ticket: UInt64, in lanes: inout Lanes, isConnected: Bool = true, at now: Timestamp
+  ) -> Duration? {
+    lanes.deferral(of: ticket, in: lane, isConnected: isConnected, at: now)?.wait
+  }
+
+  @Test(arguments: [true, false])
+  func `a probe without a stream is reported, and a connection that opens later resumes the lane`(
+    isConnected: Bool
+  ) throws {
+    var lanes = Self.lanes(answered: (0, 0.1))
+    let open = [Self.push(10, ticket: 1), Self.push(10, ticket: 2)]
+    _ = lanes.checkSilence(open, at: .seconds(12), now: Self.at(12))
+    var request = try FCMLaneTests.request()
+    request.ticket = 3
+    #expect(lanes.admit([request], at: Self.at(14)).go.count == 1)
+    let deferral = lanes.deferral(
+      of: 3, in: Self.lane, isConnected: isConnected, at: Self.at(15))
+    #expect(
+      deferral?.change
+        == .paused(until: Self.at(19), problems: 1, of: 1, by: .unreachable))
+    let resumed = lanes.observe([.android: .connected], at: Self.at(15.1))
+    #expect(resumed == (isConnected ? [] : [Self.lane]))
+    #expect(lanes.admit([request], at: Self.at(15.1)).go.isEmpty == isConnected)
+  }
+
+  private static let tokenEndpoint = PushOutcome.unsent(
+    .turnedAway(Refusal(status: 400, reason: Refusal.tokenEndpoint)))
+
+  @Test(arguments: [
+    (tokenEndpoint, false), (.unsent(.certificateRefused("unknown ca")), false),
+    (.unsent(.turnedAway(Refusal(status: 401, reason: "UNAUTHENTICATED"))), true),
+  ] as [(PushOutcome, Bool)])
+  func `a credential without an answer resumes nothing, and pauses a probe as refused`(
+    outcome: PushOutcome, isAnswer: Bool
+  ) {
+    #expect(outcome.isAnswer == isAnswer)
+    var breaker = Self.silentBreaker()
+    #expect((breaker.record(outcome, at: Self.at(1)) == .resumed) == isAnswer)
+    #expect(breaker.isPaused == !isAnswer)
+    if isAnswer { return }
+    #expect(breaker.admit(at: Self.at(2)) == .go)
+    guard case .paused(_, 1, 1, .refused) = breaker.record(outcome, at: Self.at(2)) else {
+      Issue.record("the cause is lost")
+      return
     }
-    #expect(silence.limit(at: .seconds(63)) == .seconds(6))
-    #expect(silence.limit(at: .seconds(64)) == LaneSilence.limit)
-    silence.answered(sentAt: .seconds(100), at: .seconds(109))
-    #expect(silence.limit(at: .seconds(110)) == LaneSilence.longestLimit)
+    #expect(breaker.cause == .refused && !breaker.isSilent)
   }
 
   @Test func `other lanes and receivers of posts stay as they are`() {
@@ -176,22 +223,22 @@ import Testing
     let probed = open + [Self.push(14, ticket: 3)]
     var (changes, silent) = lanes.checkSilence(probed, at: .seconds(15.9), now: Self.at(15.9))
     #expect(changes.isEmpty && silent.map(\.ticket) == [1, 2])
-    #expect(lanes.deferral(of: 2, in: Self.lane, at: Self.at(15.9)) == .seconds(1))
+    #expect(Self.deferral(of: 2, in: &lanes, at: Self.at(15.9)) == .seconds(1))
     (changes, silent) = lanes.checkSilence(probed, at: .seconds(16), now: Self.at(16))
     #expect(changes.count == 1 && silent.map(\.ticket) == [1, 2, 3])
-    #expect(lanes.deferral(of: 3, in: Self.lane, at: Self.at(16)) == .seconds(4))
+    #expect(Self.deferral(of: 3, in: &lanes, at: Self.at(16)) == .seconds(4))
   }
 
   @Test func `a push without a stream is deferred while its lane is silent, also a probe`() throws {
     var lanes = Self.lanes(answered: (0, 0.1))
-    #expect(lanes.deferral(of: 1, in: Self.lane, at: Self.at(11)) == nil)
+    #expect(Self.deferral(of: 1, in: &lanes, at: Self.at(11)) == nil)
     let open = [Self.push(10, ticket: 1), Self.push(10, ticket: 2)]
     _ = lanes.checkSilence(open, at: .seconds(12), now: Self.at(12))
-    #expect(lanes.deferral(of: 1, in: Self.lane, at: Self.at(12.5)) == .seconds(1.5))
+    #expect(Self.deferral(of: 1, in: &lanes, at: Self.at(12.5)) == .seconds(1.5))
     var request = try FCMLaneTests.request()
     request.ticket = 3
     #expect(lanes.admit([request], at: Self.at(14)).go.count == 1)
-    #expect(lanes.deferral(of: 3, in: Self.lane, at: Self.at(15)) == .seconds(4))
+    #expect(Self.deferral(of: 3, in: &lanes, at: Self.at(15)) == .seconds(4))
     #expect(lanes.admit([request], at: Self.at(18.9)).go.isEmpty)
     #expect(lanes.admit([request], at: Self.at(19)).go.count == 1)
   }

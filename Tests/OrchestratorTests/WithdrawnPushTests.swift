@@ -73,6 +73,26 @@ import TestSupport
     #expect(inFlight.hasFinished)
   }
 
+  @Test(arguments: [([.android], false), ([.ios], false), ([.android, .ios], true)]
+    as [([Platform], Bool)])
+  func `a post reaches no other service`(platforms: [Platform], ends: Bool) throws {
+    var inFlight = InFlight()
+    var decision = try Self.decision("r", platforms)
+    var post = try #require(decision.pushes.first)
+    post.request.address = .post(PostAddress(receiver: "sms", rule: "r"))
+    post.request.network = platforms == [.ios] ? .android : .production
+    post.request.lane = post.lane.app.rawValue
+    post.entry.phone = nil
+    decision.pushes.append(post)
+    let requests = inFlight.add(
+      RideClaim(rideID: "r", fence: 1), decision, claimNumber: 1, deadline: .seconds(1000))
+    inFlight.sent(requests, at: .zero)
+    let ofPhones = inFlight.openPushes.filter { !$0.lane.isOfPosts }
+    #expect(ofPhones.count == platforms.count)
+    inFlight.withdraw(ofPhones, at: .seconds(2))
+    #expect(inFlight.withdrawn.isEmpty == !ends)
+  }
+
   @Test func `a late report hits no other ride`() throws {
     var inFlight = InFlight()
     let first = try Self.add("first", [.android, .ios], to: &inFlight)
@@ -103,11 +123,17 @@ import TestSupport
       return Self.android(copy).allSatisfy(\.isWithdrawn)
     }
     #expect(!ends(1.4) && ends(1.5))
-    inFlight.returned(ticket)
-    #expect(!ends(9), "the engine reads its recipient again")
+    inFlight.returned(ticket, at: .seconds(4))
+    #expect(Self.android(inFlight).isEmpty, "the engine reads its recipient again")
     inFlight.sent(requests.filter { $0.ticket == ticket }, at: .seconds(9))
     #expect(!ends(10.4) && ends(10.5))
-    #expect(Self.android(inFlight).map(\.sentAt) == [.zero], "since its first hand-over")
+    let open = Self.android(inFlight)
+    #expect(open.map(\.sentAt) == [.zero], "since its first hand-over")
+    #expect(open.map(\.held) == [.seconds(5)])
+    inFlight.returned(ticket, at: .seconds(10))
+    inFlight.sent(requests.filter { $0.ticket == ticket }, at: .seconds(12))
+    #expect(Self.android(inFlight).map(\.held) == [.seconds(7)])
+    #expect(inFlight.target(of: ticket)?.sentAt == .seconds(7), "its latency is without that")
   }
 
   @Test(arguments: TestSeed.values(20))

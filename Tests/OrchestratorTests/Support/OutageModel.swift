@@ -155,8 +155,10 @@ struct OutageModel {
       let ticket = sent.request.ticket
       if case .unsent(.outdated(let left)) = sent.outcome {
         if state.inFlight.removeWithdrawn(ticket) != nil { continue }
-        if let ended = state.returned(ticket, at: now) {
-          record([ended])
+        let connected = Set([PushNetwork.android, .production].filter { !isOut($0) })
+        if let ended = state.returned(ticket, connected: connected, at: uptime, now: now) {
+          if let change = ended.change { changes.append((ended.lane, change, uptime)) }
+          record([ended.report])
         } else if var request = state.inFlight.request(of: ticket) {
           request.sendWithin = left
           again.append(request)
@@ -184,7 +186,7 @@ struct OutageModel {
   }
 
   private mutating func checkSilence() {
-    guard state.lanes.mayBeSilent(at: uptime) else { return }
+    guard state.lanes.beginSilenceCheck(at: uptime) else { return }
     let (found, silent) = state.lanes.checkSilence(
       state.inFlight.openPushes, at: uptime, now: now)
     changes += found.map { ($0.0, $0.1, uptime) }
