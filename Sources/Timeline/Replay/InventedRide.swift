@@ -69,6 +69,7 @@ package struct InventedRide: Sendable {
       for app in rules.apps {
         for owner in scenario.owners(of: app) { addPhone(of: app, owner, withCards, to: &scenario) }
       }
+      scenario.showCards()
       scenario.lacksPhones = false
     }
     return scenario
@@ -106,7 +107,7 @@ package struct InventedRide: Sendable {
     phone.installationID = InstallationID("phone of \(owner)")
     var row = Phone(phone, id: id)
     row.contactedAt = scenario.view.contacts.first { $0.app == app && $0.owner == owner }?.at
-    scenario.view.phones.append(row)
+    scenario.add(row)
     guard withCards else { return }
     phone.token = Self.token("start", app, id)
     for card in rules.cards where card.app == app && !card.life.start.isEmpty {

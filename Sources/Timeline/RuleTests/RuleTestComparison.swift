@@ -28,7 +28,7 @@ struct RuleTestComparison {
     }
     for expected in test.notSent { compare(expected, sent) }
     unmet += test.screens.compactMap { ScreenComparison(test, run).unmet($0) }
-    unmet += test.never.compactMap { ScreenLimitCheck(test, run).unmet($0) }
+    unmet += test.never.compactMap { ScreenLimitCheck(test, run, rules).unmet($0) }
     unmet.sort { $0.location < $1.location }
   }
 

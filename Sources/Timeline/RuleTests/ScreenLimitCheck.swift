@@ -5,15 +5,18 @@ import RideCore
 struct ScreenLimitCheck {
   private let test: RuleTest
   private let run: RuleTestRun
+  /// The rules whose alerts are time-sensitive.
+  private let sensitiveRules: Set<String>
 
-  init(_ test: RuleTest, _ run: RuleTestRun) {
+  init(_ test: RuleTest, _ run: RuleTestRun, _ rules: RuleSet) {
     self.test = test
     self.run = run
+    sensitiveRules = Set(rules.rules.filter(\.isTimeSensitive).map(\.name))
   }
 
   /// Returns where a phone breaks a limit, the first phone alone; nil if none does.
   func unmet(_ limit: ScreenLimit) -> UnmetExpectation? {
-    for phone in test.screenPhones {
+    for phone in test.scenario.phones {
       let screen = run.feed.screen(of: phone, at: test.end + .microseconds(999_999))
       guard let found = violation(of: limit.kind, screen, phone) else { continue }
       var unmet = UnmetExpectation(
@@ -30,16 +33,17 @@ struct ScreenLimitCheck {
     switch limit {
     case .ringsBetween(let from, let to):
       let hours = QuietHours(from: from, to: to, zone: .ride, then: .drop)
-      let zone = ZoneTimes(identifier: test.scenario.zoneName) ?? .utc
       let ring = screen.outcomes.first {
-        $0.fate == .shown(.rang) && hours.end(at: $0.at, in: zone) != nil
+        $0.fate == .shown(.rang) && hours.end(at: $0.at, in: zone(of: phone, at: $0.at)) != nil
       }
-      return ring.map { "rang at \(CivilTime.local($0.at, zone)), by \($0.push.rule)" }
+      return ring.map {
+        "rang at \(CivilTime.local($0.at, zone(of: phone, at: $0.at))), by \($0.push.rule)"
+      }
     case .ringsPerRide(let count):
       let rang = screen.count(.rang)
       return rang > count ? "rang too often: \(rang), at most \(count)" : nil
     case .timeSensitivePerRide(let count):
-      let sensitive = screen.outcomes.count { $0.push.isTimeSensitive && $0.fate.isShown }
+      let sensitive = screen.outcomes.count { isTimeSensitive($0.push) && $0.fate.isShown }
       return sensitive > count
         ? "received too many time-sensitive alerts: \(sensitive), at most \(count)" : nil
     case .staleCardFor(let duration):
@@ -48,6 +52,20 @@ struct ScreenLimitCheck {
         ? "showed a stale card for \(stale.rideText), at most \(duration.rideText)" : nil
     case .lostBehind(let type): return loss(behind: type, phone)
     }
+  }
+
+  /// Returns the zone of the ride as it is then; without a ride, that of the phone.
+  private func zone(of phone: ScenarioPhone, at instant: Timestamp) -> ZoneTimes {
+    let row = test.scenario.view.phones.first { $0.id == phone.id }
+    let name = test.scenario.ride(at: instant)?.timeZone ?? row?.timeZone
+    return name.flatMap { ZoneTimes(identifier: $0) } ?? .utc
+  }
+
+  /// Whether it may break through Focus. Android has no such level: there the rule's counts.
+  private func isTimeSensitive(_ push: ScreenPush) -> Bool {
+    push.platform == .ios
+      ? push.readable.level == Alert.InterruptionLevel.timeSensitive.rawValue
+      : sensitiveRules.contains(push.rule) && push.type == .alert
   }
 
   /// Returns which alert a phone that is off then would lose; whether it is off does not count.
@@ -71,26 +89,16 @@ struct ScreenLimitCheck {
 }
 
 extension RuleTest {
-  /// All phones, also those that `given` does not name.
-  fileprivate var screenPhones: [ScenarioPhone] {
-    if !scenario.phones.isEmpty { return scenario.phones }
-    return scenario.view.phones.map {
-      ScenarioPhone(name: nil, id: $0.id, platform: $0.platform, start: scenario.start)
-    }
-  }
-
   fileprivate func title(of phone: ScenarioPhone) -> String {
     let row = scenario.view.phones.first { $0.id == phone.id }
     return phone.name ?? row.map { "the phone of \($0.app) \($0.ownerID)" } ?? "a phone"
   }
 }
 
-extension ScreenPush {
-  /// Whether it may break through Focus, or asks for the channel that is for such alerts.
+extension Rule {
   fileprivate var isTimeSensitive: Bool {
-    let shown = readable
-    return shown.level == Alert.InterruptionLevel.timeSensitive.rawValue
-      || shown.android?.channel == AndroidChannel.now.rawValue
+    guard case .alert(let alert, _) = what else { return false }
+    return alert.interruptionLevel == .timeSensitive
   }
 }
 

@@ -1,3 +1,5 @@
+import RideCore
+
 /// How far a push gets: on its way to a phone, and there.
 package enum PushFate: Hashable, Sendable {
   /// A person can see it, or hears it.
@@ -39,10 +41,17 @@ extension Attention {
     }
   }
 
-  /// Returns how an Android phone shows an alert: its channel decides. Do Not Disturb silences every
-  /// channel, unless the person excepted one, which the model does not know.
-  static func ofAlert(isQuiet: Bool, hasSound: Bool, inFocus: Bool) -> Attention {
-    if isQuiet || inFocus { return .silent }
-    return hasSound ? .rang : .lit
+  /// Returns how an Android phone shows an alert: its channel decides, also against the push.
+  ///
+  /// The app made the channels that rules name themselves; here they have a sound. Do Not Disturb
+  /// silences every channel, unless the person excepted one, which the model does not know.
+  static func ofAlert(channel: String?, hasSound: Bool, inFocus: Bool) -> Attention {
+    if inFocus { return .silent }
+    guard let channel else { return hasSound ? .rang : .lit }
+    return switch AndroidChannel(rawValue: channel) {
+    case .quiet: .silent
+    case .news, .now: hasSound ? .rang : .lit
+    case nil: .rang
+    }
   }
 }

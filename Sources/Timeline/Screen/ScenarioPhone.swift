@@ -62,6 +62,22 @@ extension Scenario {
   /// Adds a card that an app has started, to the ride and to the phone that shows it.
   package mutating func add(_ card: Card) {
     view.cards.append(card)
+    show(card)
+  }
+
+  /// Adds a phone that has no name and is never away.
+  mutating func add(_ phone: Phone) {
+    view.phones.append(phone)
+    phones.append(ScenarioPhone(name: nil, id: phone.id, platform: phone.platform, start: start))
+  }
+
+  /// Shows the cards on phones that were added after them.
+  mutating func showCards() {
+    for index in phones.indices { phones[index].cards = [] }
+    for card in view.cards { show(card) }
+  }
+
+  private mutating func show(_ card: Card) {
     let own = view.phones.filter {
       $0.platform == .ios && $0.app == card.app && $0.ownerID == card.ownerID
     }

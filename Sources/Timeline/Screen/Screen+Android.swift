@@ -21,7 +21,7 @@ extension Screen {
       identity = data?["rp_tag"]?.string ?? id
     }
     let attention = Attention.ofAlert(
-      isQuiet: shown.isPassive, hasSound: shown.sound != nil, inFocus: hasFocus)
+      channel: shown.android?.channel, hasSound: shown.sound != nil, inFocus: hasFocus)
     show(notification(shown, identity, thread: data?["rp_group"]?.string, attention, push))
     return .shown(attention)
   }
@@ -52,7 +52,7 @@ extension Screen {
     advanceCards()
     let alerts = data?["rp_alert"]?.string == "1"
     // The channel of cards has a sound, which the app turns off for each message without an alert.
-    return .shown(alerts ? .ofAlert(isQuiet: false, hasSound: true, inFocus: hasFocus) : .silent)
+    return .shown(alerts ? .ofAlert(channel: nil, hasSound: true, inFocus: hasFocus) : .silent)
   }
 }
 

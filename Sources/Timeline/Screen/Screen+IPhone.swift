@@ -4,7 +4,9 @@ import RideCore
 // What an iPhone does with a push.
 extension Screen {
   mutating func arriveOnIPhone(_ push: ScreenPush) -> PushFate {
-    guard let aps = push.payload["aps"] else { return .ignored("it has no aps") }
+    guard let aps = push.payload["aps"] else {
+      return push.type == .location ? .unseen : .ignored("it has no aps")
+    }
     if push.type == .liveactivity { return arrive(push, aps) }
     let shown = push.readable
     setBadge(shown.badge)
@@ -71,16 +73,16 @@ extension Screen {
   mutating func recordStaleness() {
     guard isOnline else { return }
     for card in cards where card.isStale(at: now) {
-      // Until it goes, which may have been in between.
-      let end = min(now, card.goneAt ?? now)
-      longestStale = max(longestStale, end - (card.staleAt ?? end))
+      // Until it ends or goes, which may have been in between.
+      let end = min(now, card.goneAt ?? now, platform == .ios ? card.lastEnd : now)
+      longestStale = max(longestStale, end - max(card.staleAt ?? end, onlineSince))
     }
   }
 
   /// Ends cards that are too old, and removes those whose time has come.
   mutating func advanceCards() {
     for index in cards.indices where platform == .ios && !cards[index].isEnded {
-      let end = cards[index].startedAt + ScreenCard.longestLife
+      let end = cards[index].lastEnd
       if end <= now { cards[index].end(at: end, dismissal: nil) }
     }
     cards.removeAll { card in card.goneAt.map { $0 <= now } ?? false }

@@ -12,7 +12,8 @@ extension Screen {
     }
     if notifications.isEmpty { lines.append("no notification") }
     lines += cards.map { "card \(line($0, time))" }
-    if let badge { lines.append("badge \(badge)") }
+    // What Android shows on an icon is the launcher's own.
+    if let badge, platform == .ios { lines.append("badge \(badge)") }
     lines.append(
       "rang \(count(.rang)), lit \(count(.lit)), silent \(count(.silent))"
         + (hasFocus ? "; a Focus is on" : ""))

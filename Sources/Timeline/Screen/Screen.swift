@@ -10,6 +10,8 @@ package struct Screen: Hashable, Sendable {
   package let platform: Platform
   package private(set) var now: Timestamp
   package private(set) var isOnline = true
+  /// Since when it is on; before that, nobody looked at it.
+  private(set) var onlineSince: Timestamp
   /// Whether a Focus, or Android's Do Not Disturb, is on.
   package private(set) var hasFocus = false
   /// The newest first.
@@ -47,6 +49,7 @@ package struct Screen: Hashable, Sendable {
   package init(_ platform: Platform, at now: Timestamp) {
     self.platform = platform
     self.now = now
+    onlineSince = now
   }
 
   /// What waits at APNs or FCM until the phone is back, the oldest first.
@@ -68,6 +71,7 @@ package struct Screen: Hashable, Sendable {
   /// The phone is back, and receives what waited.
   package mutating func goOnline(at instant: Timestamp) {
     advance(to: instant)
+    if !isOnline { onlineSince = now }
     isOnline = true
     if waiting.wasWiped { deletions += 1 }
     for push in waiting.takeAll() { arrive(push) }

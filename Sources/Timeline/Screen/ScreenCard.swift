@@ -32,6 +32,9 @@ package struct ScreenCard: Hashable, Sendable {
 
   package var isEnded: Bool { endedAt != nil }
 
+  /// When iOS ends it at the latest.
+  var lastEnd: Timestamp { startedAt + Self.longestLife }
+
   /// Returns whether it shows content that is too old. An ended card is final, not stale.
   package func isStale(at now: Timestamp) -> Bool {
     !isEnded && staleAt.map { $0 <= now } ?? false

@@ -48,6 +48,24 @@ import Testing
     #expect(screen.count(.rang) == 2, "Do Not Disturb silences every channel")
   }
 
+  /// (channel, with a sound, what it does)
+  private static let channels: [(String, Bool, Attention)] = [
+    ("ride_now", true, .rang), ("ride_news", false, .lit), ("ride_quiet", true, .silent),
+    ("ride_offers", false, .rang), ("ride_offers", true, .rang),
+  ]
+
+  @Test(arguments: channels.indices) func `A rule's own channel has a sound of its own`(
+    index: Int
+  ) throws {
+    let (channel, hasSound, attention) = Self.channels[index]
+    var screen = Screen(.android, at: Self.start)
+    let shown = #"{"title":"T","channel_id":"\#(channel)","default_sound":\#(hasSound)}"#
+    screen.receive(try message("a", [:], notification: shown), at: time(0))
+    screen.setFocus(true, at: time(1))
+    screen.receive(try message("b", [:], notification: shown), at: time(1))
+    #expect(screen.outcomes.map(\.fate) == [.shown(attention), .shown(.silent)])
+  }
+
   @Test func `The app draws an alert once, and only while it is valid`() throws {
     let data = [
       "rp_kind": "alert", "rp_title": "Offer", "rp_channel": "ride_now", "rp_sound": "1",

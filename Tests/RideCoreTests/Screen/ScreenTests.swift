@@ -121,6 +121,32 @@ import Testing
     #expect(screen.card == nil)
   }
 
+  @Test func `A card is stale while the phone is on, and until iOS ends it`() throws {
+    let stale = #","stale-date":\#(time(5).epochSeconds)"#
+    // (away, until, how long it was stale)
+    for (away, minutes, expected) in [
+      (nil, 12, 7), (4..<30, 33, 3), (10..<30, 31, 5), (nil, 600, 475), (4..<500, 510, 0),
+    ] as [(Range<Int64>?, Int64, Int64)] {
+      var screen = Screen(.ios, at: Self.start)
+      screen.receive(try card("a", "start", at: 0, stale), at: time(0))
+      if let away {
+        screen.goOffline(at: time(away.lowerBound))
+        screen.goOnline(at: time(away.upperBound))
+      }
+      screen.advance(to: time(minutes))
+      #expect(screen.longestStale == .seconds(expected * 60), "until \(minutes)")
+    }
+  }
+
+  @Test func `A location push that arrived is not lost`() {
+    var screen = Screen(.ios, at: Self.start)
+    let push = ScreenPush(
+      id: "a", type: .location, address: "token", storage: .apns(.neverStore),
+      payload: .object([:]))
+    screen.receive(push, at: time(1))
+    #expect(screen.outcomes.map(\.fate) == [.unseen] && screen.notifications.isEmpty)
+  }
+
   @Test func `An app's own card is filled by a push, and iOS ends it after 8 hours`() throws {
     var screen = Screen(.ios, at: Self.start)
     screen.startCard("r1", at: time(0))
