@@ -99,6 +99,9 @@ struct Fields {
     return (required == nil ? self[name] : self.required(name)).flatMap(type.read)
   }
 
+  /// Returns whether an unknown key, which was reported, was probably meant to be this one.
+  func isMisspelt(_ name: String) -> Bool { meant.contains(name) }
+
   /// Returns the location of a key, or of the mapping if it has no such key.
   func location(of name: String) -> SourceLocation {
     pairs.first { $0.key == name }?.keyLocation ?? location

@@ -17,8 +17,25 @@ enum NeverDecoder {
     add("rings-per-ride", count) { .ringsPerRide($0) }
     add("time-sensitive-per-ride", count) { .timeSensitivePerRide($0) }
     add("stale-card-for", .duration(such: "2m")) { .staleCardFor($0) }
-    add("lost-behind", ValueType<PushType>.choice) { .lostBehind($0) }
+    add("lost-behind", storedType) { .lostBehind($0) }
     return limits
+  }
+
+  /// The types that share an alert's token, and with it the only place at APNs.
+  private static let stored: [PushType] = [.alert, .background]
+
+  private static var storedType: ValueType<PushType> {
+    let words = stored.map(\.rawValue)
+    return ValueType(.choice(words)) { field in
+      let type = field.node.string.flatMap(PushType.init)
+      if let type, stored.contains(type) { return type }
+      guard let type else { return field.refused(alternatives(words), among: words) }
+      field.diagnostics.report(
+        field.node.location,
+        "\(field.name) is \(type.rawValue), which has tokens of its own and takes no alert's place",
+        expected: alternatives(words))
+      return nil
+    }
   }
 
   private typealias Hours = (from: QuietHours.TimeOfDay, to: QuietHours.TimeOfDay)

@@ -13,7 +13,7 @@ struct RuleTestDecoder {
   static let usualStart = Timestamp(epochSeconds: 1_767_614_400)
 
   private var scenarios: ScenarioDecoder {
-    ScenarioDecoder(diagnostics: diagnostics, rules: rules)
+    ScenarioDecoder(diagnostics: diagnostics, rules: rules, isOfTest: true)
   }
 
   func tests(_ file: Fields) -> [RuleTest] {
@@ -21,7 +21,7 @@ struct RuleTestDecoder {
     let tests = file.value(
       "tests", .later(.mappings(RuleTestKeys.test)),
       required: "tests: a list of mappings with name, when and then")
-    let never = file.value("never", .mapping(RuleTestKeys.never)).map(NeverDecoder.limits) ?? []
+    let never = file.value("never", .mapping(RuleTestKeys.never)).map(limits) ?? []
     guard let tests else { return [] }
     if case .sequence(let nodes) = tests.node.kind, nodes.isEmpty {
       diagnostics.report(tests.location, "no test in the file", expected: "at least one")
@@ -39,6 +39,15 @@ struct RuleTestDecoder {
       first[test.name] = fields.location
       return test
     }
+  }
+
+  private func limits(_ never: Fields) -> [ScreenLimit] {
+    if never.keys.isEmpty {
+      diagnostics.report(
+        never.location, "never without a key",
+        expected: "at least one of \(never.form.names.joined(separator: ", "))")
+    }
+    return NeverDecoder.limits(never)
   }
 
   func test(_ fields: Fields, given: Field?) -> RuleTest? {
@@ -95,7 +104,10 @@ struct RuleTestDecoder {
 
   /// Returns a push; what an entry expects of screens is added to the test.
   private func pushOrScreens(_ entry: Fields, _ test: inout RuleTest) -> ExpectedPush? {
-    guard let field = screen(entry) else { return push(entry, test) }
+    guard let field = screen(entry) else {
+      // An entry whose key was meant to be screen has no rule.
+      return entry.isMisspelt("screen") ? nil : push(entry, test)
+    }
     if let other = entry.present(field.key.excludedBy).first {
       entry.reportMisplaced(other, "next to \"screen\"", expected: field.key.otherwise)
     }

@@ -11,6 +11,12 @@ extension ScenarioDecoder {
     phone.name = fields.value("name", .plainText)
     phone.away = fields.value("away", Self.ranges(from: phone.start)) ?? []
     phone.focus = fields.value("focus", Self.ranges(from: phone.start)) ?? []
+    if !isOfTest {
+      for field in fields.present(["name", "away", "focus"]) {
+        fields.reportMisplaced(
+          field, "outside a test", expected: "it in a test only, whose screens it is about")
+      }
+    }
     return phone
   }
 

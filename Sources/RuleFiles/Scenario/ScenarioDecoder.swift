@@ -6,6 +6,8 @@ import Timeline
 struct ScenarioDecoder {
   let diagnostics: Diagnostics
   let rules: RuleSet
+  /// Whether it reads a test, which alone shows what phones do.
+  var isOfTest = false
 
   func story(_ fields: Fields, at start: Timestamp) -> Scenario {
     let given = fields.value("given", .later(.mapping(ScenarioKeys.given)))

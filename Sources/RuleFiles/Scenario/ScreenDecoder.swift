@@ -40,6 +40,11 @@ struct ScreenDecoder {
     else { return nil }
     var screen = ExpectedScreen(location: pair.keyLocation, at: at, phone: pair.key)
     add(fields, to: &screen)
+    if screen.badge != nil, test.scenario.isAndroid(pair.key) {
+      diagnostics.report(
+        fields.location(of: "badge"), "badge of \(pair.key), an Android phone",
+        expected: "the screen without it: what Android shows on an icon is the launcher's own")
+    }
     if fields.keys.isEmpty {
       diagnostics.report(
         fields.location, "a screen without a key",
@@ -84,5 +89,11 @@ struct ScreenDecoder {
         field.location, "stale of the card is \(quoted(stale.text))", expected: "true or false")
       return nil
     }
+  }
+}
+
+extension Scenario {
+  fileprivate func isAndroid(_ phone: String) -> Bool {
+    phones.contains { $0.name == phone && $0.platform == .android }
   }
 }

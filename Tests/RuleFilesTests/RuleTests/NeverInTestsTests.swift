@@ -30,15 +30,16 @@ import Testing
 
   /// Returns the messages about a test in which the driver is near at 22:30 and arrives at 23:00.
   private static func messages(
-    _ never: String, phones: String = "[{ name: mine, app: customer }]",
-    when: String = "[{ at: 30m, event: nearby }, { at: 1h, state: driver_arrived }]"
+    _ never: String, phones: String = "phones: [{ name: mine, app: customer }]",
+    when: String = "[{ at: 30m, event: nearby }, { at: 1h, state: driver_arrived }]",
+    rules: String = rules
   ) -> [String] {
     RuleTestRules.messages(
       about: """
         given:
           at: 2026-11-21T21:00:00Z
           ride: { id: r1, state: driver_en_route, customer_id: u1, time_zone: Europe/Berlin }
-          phones: \(phones)
+          \(phones)
           cards: [{ app: customer }]
         never: \(never)
         tests:
@@ -85,8 +86,47 @@ import Testing
     let when = "[{ at: 25m, apns: { status: 503 } }]"
     let found = Self.messages(limit, when: when).joined(separator: "\n")
     #expect(found.contains("t: mine showed a stale card for "), "\(found)")
-    let away = "[{ name: mine, app: customer, away: [25m..3h] }]"
+    let away = "phones: [{ name: mine, app: customer, away: [25m..3h] }]"
     #expect(Self.messages(limit, phones: away, when: when) == [])
+    let invented = Self.messages(limit, phones: "", when: when).joined(separator: "\n")
+    #expect(invented.contains("t: the phone of customer u1 showed a stale card"), "\(invented)")
+  }
+
+  @Test func `Hours are those of the ride's zone when it rings`() {
+    let when = "[{ at: 10m, time_zone: Asia/Tokyo }, { at: 30m, event: nearby }]"
+    let found = Self.messages(#"{ rings-between: "06:15-06:45" }"#, when: when)
+    #expect(
+      found.first?.hasSuffix("t: mine rang at 2026-11-22 06:30:00 +09:00, by nearby") == true,
+      "\(found)")
+    #expect(Self.messages(#"{ rings-between: "22:15-22:45" }"#, when: when) == [])
+  }
+
+  @Test func `Without a ride, hours are those of the phone's zone`() {
+    let found = RuleTestRules.messages(
+      about: #"""
+        given:
+          at: 2026-11-21T21:00:00Z
+          ride: none
+          phones: [{ name: mine, app: customer, owner_id: u1, time_zone: Asia/Tokyo }]
+        never: { rings-between: "06:15-06:45" }
+        tests:
+          - name: t
+            when: [{ at: 30m, event: nearby, data: { customer_id: u1 } }]
+            then: [{ at: 30m, screen: { mine: { rang: 1 } } }]
+        """#, rules: Self.rules)
+    #expect(
+      found.first?.hasSuffix("t: mine rang at 2026-11-22 06:30:00 +09:00, by nearby") == true,
+      "\(found)")
+  }
+
+  @Test func `An alert with its own channel is as time-sensitive on Android as its rule`() {
+    let rules = Self.rules.replacing(
+      "expires: 10m", with: "android: { channel: ride_offers }\n    expires: 10m")
+    let android = "phones: [{ name: mine, app: customer, platform: android }]"
+    let found = Self.messages("{ time-sensitive-per-ride: 0 }", phones: android, rules: rules)
+    #expect(
+      found.first?.hasSuffix("too many time-sensitive alerts: 1, at most 0") == true, "\(found)")
+    #expect(Self.messages("{ time-sensitive-per-ride: 1 }", phones: android, rules: rules) == [])
   }
 
   /// (never, a part of the only message)
@@ -101,7 +141,16 @@ import Testing
       "rings-between is the text \"22:00-22:00\"; expected two times of day"
     ),
     ("{ rings-per-ride: many }", "rings-per-ride is the text \"many\"; expected a whole number"),
-    ("{ lost-behind: heartbeat }", "lost-behind is the text \"heartbeat\"; expected alert, "),
+    (
+      "{ lost-behind: heartbeat }",
+      "lost-behind is the text \"heartbeat\"; expected alert or background"
+    ),
+    (
+      "{ lost-behind: liveactivity }",
+      "lost-behind is liveactivity, which has tokens of its own and takes no alert's place; "
+        + "expected alert or background"
+    ),
+    ("{}", "never without a key; expected at least one of rings-between, "),
   ]
 
   @Test(arguments: wrong.indices) func `A mistake in never is reported`(index: Int) {

@@ -74,6 +74,19 @@ import Testing
     #expect(try updated("tests: [{ name: c, then: [] }]") == nil)
   }
 
+  @Test func `What breaks never is reported by the next run, and not by the update`() throws {
+    let yaml =
+      Self.given + "never: { rings-per-ride: 0 }\n" + """
+        tests:
+          - name: a
+            when: [{ at: 1m, state: driver_arrived }]
+        """
+    let text = try #require(try updated(yaml))
+    #expect(text.contains("rule: arrived"))
+    let messages = RuleTestRules.messages(about: text)
+    #expect(messages.first?.hasSuffix("rang too often: 1, at most 0") == true, "\(messages)")
+  }
+
   @Test func `Line ends of Windows stay`() throws {
     let yaml = "tests:\r\n- name: a\r\n  for: 1m\r\n"
     #expect(try updated(yaml) == "tests:\r\n- name: a\r\n  for: 1m\r\n  then: []\r\n")

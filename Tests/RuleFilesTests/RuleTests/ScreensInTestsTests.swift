@@ -134,6 +134,14 @@ import Testing
         + "rang, lit, silent"
     ),
     (
+      "when: []\nthen: [{ at: 1m, scren: { mine: { rang: 1 } } }]",
+      "unknown key \"scren\" in an entry of then; expected one of "
+    ),
+    (
+      "when: []\nthen: [{ at: 1m, screen: { asleep: { badge: 1 } } }]",
+      "badge of asleep, an Android phone; expected the screen without it"
+    ),
+    (
       "when: []\nthen: [{ at: 1m, screen: { mine: {} } }]",
       "a screen without a key; expected at least one of notifications, "
     ),
@@ -189,5 +197,20 @@ import Testing
     let (lines, message) = Self.bad[index]
     let found = Self.messages(lines)
     #expect(found.count == 1 && found[0].contains(message), "\(lines): \(found)")
+  }
+
+  @Test(arguments: ["name: mine", "away: [1m..2m]", "focus: [1m..2m]"])
+  func `A story, which shows no screens, has none of a phone's`(key: String) throws {
+    let story = "given: { phones: [{ app: customer, \(key) }] }\nwhen: []"
+    let rules = try RuleTestRules.file("tests: [{ name: t, then: [] }]").rules.ruleSet
+    let result = ScenarioFile.parse(
+      Array(story.utf8), named: "a.yaml", for: rules, at: Timestamp(epochSeconds: 0))
+    let problems = #expect(throws: RuleProblems.self) { try result.get() }?.problems ?? []
+    let name = try #require(key.split(separator: ":").first)
+    #expect(
+      problems.map(\.description) == [
+        "a.yaml:1:36: \"\(name)\" outside a test; "
+          + "expected it in a test only, whose screens it is about"
+      ])
   }
 }
