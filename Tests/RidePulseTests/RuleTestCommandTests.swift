@@ -65,6 +65,26 @@ import Testing
     }
   }
 
+  @Test func `A failure about a phone has its screen in JSON`() throws {
+    try ScratchFolder.with { folder in
+      let path = folder + "/a.test.yaml"
+      let text = """
+        given: { ride: { state: requested, customer_id: u1 } }
+        never: { rings-per-ride: 0 }
+        tests:
+          - name: x
+            when: [{ at: 1m, state: driver_arrived }]
+            then: [{ at: 1m, rule: arrived }]
+        """
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+      let result = try run(["--schedules", Self.golden + "/rules", "--format", "json", path])
+      #expect(result.status == 2, "\(result.errors)")
+      for part in [#""kind":"never""#, #""screen":[""#, #", rang at 1m","#, #""rang 1, lit 0"#] {
+        #expect(result.output.contains(part), "\(part): \(result.output)")
+      }
+    }
+  }
+
   @Test func `--update completes a file, which passes then`() throws {
     try ScratchFolder.with { folder in
       try FileManager.default.copyItem(

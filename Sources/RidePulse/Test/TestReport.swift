@@ -99,6 +99,7 @@ struct TestReport {
           ])
         }),
       "additions": .array(unmet.additions.map { .string($0) }),
+      "screen": .array(unmet.screen.map { .string($0) }),
     ])
   }
 
