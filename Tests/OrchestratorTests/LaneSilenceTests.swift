@@ -122,10 +122,11 @@ import Testing
   private static let tokenEndpoint = PushOutcome.unsent(
     .turnedAway(Refusal(status: 400, reason: Refusal.tokenEndpoint)))
 
-  @Test(arguments: [
-    (tokenEndpoint, false), (.unsent(.certificateRefused("unknown ca")), false),
-    (.unsent(.turnedAway(Refusal(status: 401, reason: "UNAUTHENTICATED"))), true),
-  ] as [(PushOutcome, Bool)])
+  @Test(
+    arguments: [
+      (tokenEndpoint, false), (.unsent(.certificateRefused("unknown ca")), false),
+      (.unsent(.turnedAway(Refusal(status: 401, reason: "UNAUTHENTICATED"))), true),
+    ] as [(PushOutcome, Bool)])
   func `a credential without an answer resumes nothing, and pauses a probe as refused`(
     outcome: PushOutcome, isAnswer: Bool
   ) {

@@ -73,8 +73,9 @@ import TestSupport
     #expect(inFlight.hasFinished)
   }
 
-  @Test(arguments: [([.android], false), ([.ios], false), ([.android, .ios], true)]
-    as [([Platform], Bool)])
+  @Test(
+    arguments: [([.android], false), ([.ios], false), ([.android, .ios], true)]
+      as [([Platform], Bool)])
   func `a post reaches no other service`(platforms: [Platform], ends: Bool) throws {
     var inFlight = InFlight()
     var decision = try Self.decision("r", platforms)
