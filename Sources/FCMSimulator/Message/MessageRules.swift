@@ -2,7 +2,8 @@ import SimulatorKit
 
 /// What FCM refuses in a message whose fields have the right types, in its order.
 enum MessageRules {
-  private static let longestTTL = 2_419_200
+  /// Seconds; also how long a message without `ttl` is stored.
+  static let longestTTL = 2_419_200
   private static let largest = 4096
 
   static func check(_ message: Message, _ strictness: Strictness) throws(Refusal) {

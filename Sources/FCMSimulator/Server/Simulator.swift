@@ -164,7 +164,8 @@ final class Simulator: Service {
     if message.isOnlyValidated { return nil }
     let name = "projects/\(project)/messages/0:\(time.total)%\(RandomText.hex(digits: 16))"
     let stored = StoredMessage(
-      name: name, acceptedAt: time, ttl: message.ttl ?? 28 * 86_400, isHigh: message.isHigh,
+      name: name, acceptedAt: time, ttl: message.ttl ?? MessageRules.longestTTL,
+      isHigh: message.isHigh,
       collapseKey: message.collapseKey, showsNotification: message.showsSomething,
       content: message.delivered)
     let demotes = options.strictness.contains(.high)

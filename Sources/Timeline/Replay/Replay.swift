@@ -130,18 +130,29 @@ extension RideView {
   /// Returns the locale of the phone that a push is for; of a card's push, that of its phone.
   func locale(of entry: LedgerEntry) -> String? {
     if let phone = phone(of: entry) { return phone.locale }
-    if entry.phone != nil { return nil }
+    return entry.phone == nil ? iPhone(of: entry)?.locale : nil
+  }
+
+  /// Returns the iPhone on which the card is, or starts, that a push is for.
+  func iPhone(of entry: LedgerEntry) -> Phone? {
     let installation =
       if let id = entry.startToken {
         startTokens.first { $0.id == id }?.installationID
       } else {
         entry.card.flatMap { target in cards.first { $0.target == target }?.installationID }
       }
+    return iPhone(of: entry.owner, in: entry.app, with: installation)
+  }
+
+  /// Returns a person's iPhone with an installation of an app; without an installation, the first.
+  ///
+  /// - Parameter owner: Nil for anyone.
+  func iPhone(of owner: OwnerID?, in app: App, with installation: InstallationID?) -> Phone? {
     let own = phones.filter {
-      $0.app == entry.app && (entry.owner == nil || $0.ownerID == entry.owner)
+      $0.platform == .ios && $0.app == app && (owner == nil || $0.ownerID == owner)
     }
     let phone = own.first { installation != nil && $0.installationID == installation }
-    return (phone ?? own.first)?.locale
+    return phone ?? own.first
   }
 }
 

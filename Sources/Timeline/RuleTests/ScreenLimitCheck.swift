@@ -5,19 +5,22 @@ import RideCore
 struct ScreenLimitCheck {
   private let test: RuleTest
   private let run: RuleTestRun
+  /// Each phone at the end of the test.
+  private let screens: [(phone: ScenarioPhone, screen: Screen)]
   /// The rules whose alerts are time-sensitive.
   private let sensitiveRules: Set<String>
 
   init(_ test: RuleTest, _ run: RuleTestRun, _ rules: RuleSet) {
     self.test = test
     self.run = run
+    let end = test.end + .microseconds(999_999)
+    screens = test.scenario.phones.map { ($0, run.feed.screen(of: $0, at: end)) }
     sensitiveRules = Set(rules.rules.filter(\.isTimeSensitive).map(\.name))
   }
 
   /// Returns where a phone breaks a limit, the first phone alone; nil if none does.
   func unmet(_ limit: ScreenLimit) -> UnmetExpectation? {
-    for phone in test.scenario.phones {
-      let screen = run.feed.screen(of: phone, at: test.end + .microseconds(999_999))
+    for (phone, screen) in screens {
       guard let found = violation(of: limit.kind, screen, phone) else { continue }
       var unmet = UnmetExpectation(
         kind: .never, location: limit.location, message: "\(test.title(of: phone)) \(found)")

@@ -19,7 +19,7 @@ struct OfflineStore: Hashable, Sendable {
 
   /// In the order in which they were accepted.
   private var kept: [Kept] = []
-  /// Whether FCM threw away what it kept: it reports that when the phone is back.
+  /// Whether FCM deleted the messages that it stored: it reports that when the phone is back.
   private(set) var wasWiped = false
 
   /// What waits, the oldest first.

@@ -14,7 +14,7 @@ package enum PushFate: Hashable, Sendable {
   case notStored
   /// The phone was off for longer than the push was kept.
   case expired
-  /// FCM threw away everything that it kept, because it was too much.
+  /// FCM deleted all messages that it stored, because they were too many.
   case wiped
 }
 

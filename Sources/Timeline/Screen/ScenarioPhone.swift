@@ -78,11 +78,7 @@ extension Scenario {
   }
 
   private mutating func show(_ card: Card) {
-    let own = view.phones.filter {
-      $0.platform == .ios && $0.app == card.app && $0.ownerID == card.ownerID
-    }
-    let phone = own.first { $0.installationID != nil && $0.installationID == card.installationID }
-    guard let id = (phone ?? own.first)?.id,
+    guard let id = view.iPhone(of: card.ownerID, in: card.app, with: card.installationID)?.id,
       let index = phones.firstIndex(where: { $0.id == id })
     else { return }
     phones[index].cards.append(view.rideID.text)

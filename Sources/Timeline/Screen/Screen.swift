@@ -10,7 +10,7 @@ package struct Screen: Hashable, Sendable {
   package let platform: Platform
   package private(set) var now: Timestamp
   package private(set) var isOnline = true
-  /// Since when it is on; before that, nobody looked at it.
+  /// Since when it is on; how long a card is stale counts from then.
   private(set) var onlineSince: Timestamp
   /// Whether a Focus, or Android's Do Not Disturb, is on.
   package private(set) var hasFocus = false
@@ -20,7 +20,7 @@ package struct Screen: Hashable, Sendable {
   package internal(set) var cards: [ScreenCard] = []
   /// Nil without one.
   package internal(set) var badge: Int64?
-  /// How often FCM reported that it threw away what it kept: the app must read everything anew.
+  /// How often FCM reported that it deleted the messages that it stored.
   package private(set) var deletions = 0
   /// What happened to each push whose fate is decided, in this order.
   package private(set) var outcomes: [Outcome] = []

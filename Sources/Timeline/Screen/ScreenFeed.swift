@@ -64,16 +64,9 @@ extension RideView {
   /// by every iPhone of its app.
   fileprivate func receivers(of entry: LedgerEntry) -> [Int64] {
     if let phone = phone(of: entry) { return [phone.id] }
-    let iPhones = phones.filter { $0.platform == .ios && $0.app == entry.app }
-    if case .channel? = entry.card { return iPhones.map(\.id) }
-    let installation =
-      if let id = entry.startToken {
-        startTokens.first { $0.id == id }?.installationID
-      } else {
-        entry.card.flatMap { target in cards.first { $0.target == target }?.installationID }
-      }
-    let own = iPhones.filter { entry.owner == nil || $0.ownerID == entry.owner }
-    let phone = own.first { installation != nil && $0.installationID == installation }
-    return (phone ?? own.first).map { [$0.id] } ?? []
+    if case .channel? = entry.card {
+      return phones.filter { $0.platform == .ios && $0.app == entry.app }.map(\.id)
+    }
+    return iPhone(of: entry).map { [$0.id] } ?? []
   }
 }
