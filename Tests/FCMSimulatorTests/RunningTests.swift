@@ -76,6 +76,20 @@ import Testing
     #expect(try simulator.send(message, as: token).body.contains("ACCESS_TOKEN_EXPIRED"))
   }
 
+  @Test func `a refusal has the record's detail in a header`() throws {
+    let simulator = try RunningFCM()
+    let token = try simulator.accessToken()
+    let reply = try simulator.send(#"{"message":{"fid":"é"}}"#, as: token)
+    let detail = try #require(try simulator.process.records().first?["detail"] as? String)
+    #expect(reply.headers["fcm-simulator-detail"] == detail && !detail.isEmpty)
+    #expect(reply.body.contains(detail))
+    let accepted = try simulator.send(RunningFCM.message(), as: token)
+    #expect(accepted.headers["fcm-simulator-detail"] == nil)
+    let lost = try simulator.call("/v1/rides/messages:send", "{}")
+    let expected = "expected POST /v1/projects/<project>/messages:send or /token"
+    #expect(lost.status == 404 && lost.headers["fcm-simulator-detail"] == expected)
+  }
+
   @Test func `registrations of other projects, packages and phones are refused`() throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
       "fcm-\(UUID().uuidString)")

@@ -122,9 +122,10 @@ struct RequestRecord {
       // Written unchanged except for control characters: raw line breaks in JSON are legal only
       // between tokens, and the record must be one line.
       output += request.body.map { $0 < 0x20 ? 0x20 : $0 }
-    } else {
-      let text = String(decoding: request.body, as: UTF8.self)
+    } else if let text = String(validating: request.body, as: UTF8.self) {
       Self.member("payload_text", text, to: &output)
+    } else {
+      Self.member("payload_base64url", Base64URL.encode(request.body), to: &output)
     }
   }
 }

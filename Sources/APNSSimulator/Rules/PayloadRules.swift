@@ -98,6 +98,9 @@ enum PayloadRules {
   /// The Live Activity rules check these more closely and give a more detailed refusal.
   private static let isAnything: @Sendable (JSON) -> Bool = { _ in true }
 
+  /// All keys of `aps`.
+  static let names: Set<String> = Set(keys.keys)
+
   private static let keys: [String: Key] = [
     "alert": Key([.alert, .liveactivity]) { $0.string != nil || $0.object != nil },
     "badge": Key([.alert]) { ($0.whole ?? -1) >= 0 },
@@ -132,6 +135,8 @@ enum AlertRules {
   private static let otherKeys = [
     "launch-image", "action", "action-loc-key", "summary-arg", "summary-arg-count",
   ]
+  /// All keys of `alert`.
+  static let names = Set(texts + arguments + otherKeys)
 
   static let all: [Rule] = [
     rule("texts are strings, arguments lists of them", of: .payloads) { aps in
@@ -158,7 +163,7 @@ enum AlertRules {
       if aps["alert"] == .string("") { return "aps.alert is empty" }
       for (key, value) in aps["alert"]?.object ?? [:] {
         if texts.contains(key), value.string == "" { return "aps.alert.\(key) is empty" }
-        if !(texts + arguments + otherKeys).contains(key) {
+        if !names.contains(key) {
           return "aps.alert.\(key) is not a key of Apple's"
         }
       }

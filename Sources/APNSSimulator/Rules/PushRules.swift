@@ -57,8 +57,8 @@ enum PushRules {
 /// A rule's refusal of a push, with an explanation for the developer who sent it.
 struct Refusal: Equatable, Sendable {
   let reason: Reason
-  /// The value found and the form expected: recorded and logged, but not sent, because Apple sends
-  /// no such text.
+  /// The value found and the form expected: recorded, and sent in a header of the simulator's own,
+  /// because the body is Apple's.
   let detail: String
   /// Since when the token is invalid, in milliseconds; only with 410.
   let timestamp: Int?

@@ -13,6 +13,7 @@ final class Simulator: Service {
   private var cardPushes: [String: CardPush] = [:]
   private var rate: TokenRateLimiter?
   private var devices = OfflineDevices()
+  private var keyWarnings = KeyWarnings()
   private let recorders: Recorders
   private let channelsPath: String
   private var hasNewChannels = false
@@ -101,7 +102,7 @@ final class Simulator: Service {
     // Apple has the ID for pushes in the sandbox, and for broadcasts everywhere.
     let hasUniqueID = isCall ? call?.kind == .broadcast : options.environment == .sandbox
     let verdict = Verdict(
-      result.refusal, fault: fault?.action, apnsID: apnsID,
+      result.refusal, dropped: result.dropped, fault: fault?.action, apnsID: apnsID,
       uniqueID: hasUniqueID ? MessageID.random() : nil, at: time, grant: grant)
     let reaction = Reaction(
       delayMilliseconds: options.latencyMilliseconds + (fault?.delayMilliseconds ?? 0),
@@ -146,6 +147,7 @@ final class Simulator: Service {
     _ push: Push, _ call: ChannelCall?, _ apnsID: String, dropped: String?,
     _ grant: inout Grant, at time: WallTime
   ) {
+    for warning in keyWarnings.next(for: push) { log("warning: \(warning)") }
     if let dropped {
       log("\(grant.idHeader) \(apnsID): the phone drops it: \(dropped)")
     } else if let card = CardPush(push) {

@@ -12,8 +12,13 @@ struct Grant: Equatable {
 
 /// The answer to a push in APNs' form, based on a refusal, a fault or neither.
 struct Verdict: Equatable {
+  /// One header for refusals and for what the phone drops: the status tells them apart.
+  static let detailHeader = "apns-simulator-detail"
+
   let status: Int
   let reason: String?
+  /// Why the request was refused, or why the phone drops it; nil if a fault decides the answer.
+  let detail: String?
   let timestamp: Int?
   let retryAfterSeconds: Int?
   let body: String?
@@ -23,8 +28,8 @@ struct Verdict: Equatable {
   let grant: Grant
 
   init(
-    _ refusal: Refusal?, fault: FaultAction?, apnsID: String, uniqueID: String?, at time: WallTime,
-    grant: Grant = Grant()
+    _ refusal: Refusal?, dropped: String? = nil, fault: FaultAction?, apnsID: String,
+    uniqueID: String?, at time: WallTime, grant: Grant = Grant()
   ) {
     date = time.httpDate
     self.grant = grant
@@ -33,12 +38,14 @@ struct Verdict: Equatable {
     if case .answer(let answer) = fault {
       status = answer.status
       reason = answer.reason
+      detail = nil
       timestamp = answer.timestamp
       retryAfterSeconds = answer.retryAfterSeconds
       body = answer.body
     } else {
       status = refusal?.reason.status ?? grant.status
       reason = refusal?.reason.rawValue
+      detail = refusal?.detail ?? dropped
       timestamp = refusal?.timestamp
       retryAfterSeconds = nil
       body = nil
@@ -57,6 +64,7 @@ struct Verdict: Equatable {
     if let uniqueID { headers.append(Header(name: "apns-unique-id", value: uniqueID)) }
     // The cause of a refusal may be the client's clock.
     if status >= 400 { headers.append(Header(name: "date", value: date)) }
+    if let detail { headers.append(Header(name: Self.detailHeader, text: detail)) }
     if let seconds = retryAfterSeconds {
       headers.append(Header(name: "retry-after", value: String(seconds)))
     }

@@ -9,6 +9,9 @@ extension FaultReader {
 
 /// Answers as FCM and Google's token endpoint, and records; independent of the network.
 final class Simulator: Service {
+  /// Why a message was refused, as its record has it.
+  private static let detailHeader = "fcm-simulator-detail"
+
   let options: Options
   var statistics = Statistics()
   var faults: FaultControl
@@ -81,8 +84,13 @@ final class Simulator: Service {
     let project = SendPath.project(of: path)
     guard let project, request.method == "POST" else {
       let page = Array("<!DOCTYPE html><title>Error 404 (Not Found)!!1</title>".utf8)
-      let type = Header(name: "content-type", value: "text/html; charset=UTF-8")
-      return Reaction(steps: [.answer(Answer(status: 404, headers: [type], body: page))])
+      let headers = [
+        Header(name: "content-type", value: "text/html; charset=UTF-8"),
+        Header(
+          name: Self.detailHeader,
+          text: "expected POST /v1/projects/<project>/messages:send or /token"),
+      ]
+      return Reaction(steps: [.answer(Answer(status: 404, headers: headers, body: page))])
     }
     return send(request, to: project, stream, connection, at: time)
   }
@@ -128,7 +136,10 @@ final class Simulator: Service {
     } catch {
       record.word = error.word
       record.detail = error.message
-      answer = error.answer
+      let detail = Header(name: Self.detailHeader, text: error.message)
+      answer = Answer(
+        status: error.answer.status, headers: error.answer.headers + [detail],
+        body: error.answer.body)
       // What is before FCM, or FCM itself, may refuse it for another reason.
       fault = strike(
         ["call": "send", "token": record.registration ?? "", "project": project], connection)

@@ -33,11 +33,10 @@ extension CommandFlag {
   }
 
   private static func unknown(_ word: String) -> UsageError {
-    let nearest = allCases.map(\.rawValue).min {
-      editDistance($0, word) < editDistance($1, word)
+    let hint = nearest(to: word, in: allCases.map(\.rawValue)).map {
+      "; the nearest known is \($0)"
     }
-    let hint = nearest.map { "; the nearest known is \($0)" } ?? ""
-    return UsageError(description: "unknown \"\(word)\"\(hint)")
+    return UsageError(description: "unknown \"\(word)\"\(hint ?? "")")
   }
 
   package func text(_ value: String) throws(UsageError) -> String {
@@ -65,6 +64,11 @@ extension CommandFlag {
   package func refusal(_ value: String, _ expected: String) -> UsageError {
     UsageError(description: "\(rawValue): found \"\(value)\", expected \(expected)")
   }
+}
+
+/// Returns the first of the names that differ least from a word.
+package func nearest(to word: String, in names: [String]) -> String? {
+  names.min { editDistance($0, word) < editDistance($1, word) }
 }
 
 /// Returns the Levenshtein distance: how many letters must change to turn one word into the other.

@@ -19,6 +19,25 @@ package enum Base64URL {
     return accumulator & (1 << bits - 1) == 0 ? bytes : nil
   }
 
+  package static func encode(_ bytes: some Collection<UInt8>) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count * 4 + 2) / 3)
+    var (accumulator, bits): (UInt32, UInt32) = (0, 0)
+    for byte in bytes {
+      accumulator = (accumulator << 8 | UInt32(byte)) & 0xFFFF
+      bits += 8
+      while bits >= 6 {
+        bits -= 6
+        text.append(alphabet[Int(accumulator >> bits & 63)])
+      }
+    }
+    if bits > 0 { text.append(alphabet[Int(accumulator << (6 - bits) & 63)]) }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static let alphabet = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
   private static func sextet(_ character: UInt8) -> UInt32? {
     switch character {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character) - 65

@@ -114,6 +114,15 @@ import Testing
     #expect(record["payload_text"] as? String == "{\"aps\":" && record["payload"] == nil)
   }
 
+  @Test func `a payload that is not UTF-8 is recorded with all its bytes`() throws {
+    let simulator = try RunningSimulator()
+    let body = try ScratchFile(Data([0x7B, 0xFF, 0x00, 0x7D]))
+    _ = try simulator.push(payload: "@" + body.url.path)
+    let record = try #require(try simulator.records().first)
+    #expect(record["payload_base64url"] as? String == "e_8AfQ")
+    #expect(record["payload_text"] == nil && record["payload"] == nil)
+  }
+
   @Test func `a header given twice keeps both values`() throws {
     let simulator = try RunningSimulator()
     _ = try simulator.curl(["-H", "x-ride: a", "-H", "x-ride: b"] + simulator.words())
