@@ -46,6 +46,14 @@ static const unsigned char cards_js[] = {
 #embed "../../../page/cards.js"
 };
 
+static const unsigned char phone_js[] = {
+#embed "../../../page/phone.js"
+};
+
+static const unsigned char phone_css[] = {
+#embed "../../../page/phone.css"
+};
+
 static const unsigned char icon_svg[] = {
 #embed "../../../page/icon.svg"
 };
@@ -61,6 +69,8 @@ const struct ridepulse_page_file ridepulse_page_files[] = {
     {"search.js", search_js, sizeof search_js},
     {"decision.js", decision_js, sizeof decision_js},
     {"cards.js", cards_js, sizeof cards_js},
+    {"phone.js", phone_js, sizeof phone_js},
+    {"phone.css", phone_css, sizeof phone_css},
     {"icon.svg", icon_svg, sizeof icon_svg},
     {NULL, NULL, 0},
 };

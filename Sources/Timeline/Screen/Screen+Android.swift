@@ -45,6 +45,9 @@ extension Screen {
     if !isEnd { card.endedAt = nil }
     let state = (data?["rp_state"]?.string).flatMap { JSONValue(json: $0.utf8) }
     card.show(state, staleAt: isEnd ? nil : data.time("rp_stale_at"), at: now)
+    if let look = (data?["rp_look"]?.string).flatMap({ JSONValue(json: $0.utf8) }) {
+      card.look = look
+    }
     card.goneAt = data.time("rp_gone_at")
     if isEnd { card.endedAt = now }
     cards.removeAll { $0.name == name }

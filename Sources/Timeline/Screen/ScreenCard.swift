@@ -7,6 +7,8 @@ package struct ScreenCard: Hashable, Sendable {
   package var name: String
   /// The content; null until the first push of a card that the app started.
   package internal(set) var state = JSONValue.null
+  /// What Android shows without code of the app: the rule's title, text, chip and bar; null on an iPhone.
+  package internal(set) var look = JSONValue.null
   /// From then on its content is stale; nil if it never is.
   package internal(set) var staleAt: Timestamp?
   package internal(set) var endedAt: Timestamp?

@@ -1,0 +1,86 @@
+package import Base
+import RideCore
+
+/// A phone's screen as JSON: what `page/phone.js` draws, and what the simulators and the live page
+/// serve.
+package struct ScreenJSON {
+  private let screen: Screen
+  private let app: String
+  private let name: String?
+
+  /// - Parameters:
+  ///   - app: The app whose notifications and cards it shows.
+  ///   - name: What the phone is called; nil if it has no name.
+  package init(_ screen: Screen, app: String, name: String?) {
+    self.screen = screen
+    self.app = app
+    self.name = name
+  }
+
+  /// Times are in whole seconds since 1970.
+  package var value: JSONValue {
+    .object([
+      "platform": .string(screen.platform.rawValue), "app": .string(app), "name": .orNull(name),
+      "at": .integer(screen.now.epochSeconds), "online": .bool(screen.isOnline),
+      "focus": .bool(screen.hasFocus), "badge": screen.badge.map { .integer($0) } ?? .null,
+      "threads": .array(screen.threads.map { .array($0.map(notification)) }),
+      "cards": .array(screen.cards.map(card)),
+      "waiting": .array(screen.waitingPushes.map(waiting)),
+      "lost": .array(screen.outcomes.compactMap(lost)),
+      "deletions": .integer(Int64(screen.deletions)),
+      "counts": .object(
+        Dictionary(
+          Attention.allCases.map { ($0.rawValue, .integer(Int64(screen.count($0)))) },
+          uniquingKeysWith: { first, _ in first })),
+    ])
+  }
+
+  private func notification(_ shown: ScreenNotification) -> JSONValue {
+    .object([
+      "title": .orNull(shown.title), "subtitle": .orNull(shown.subtitle),
+      "body": .orNull(shown.body), "level": .orNull(shown.level),
+      "attention": .string(shown.attention.rawValue), "at": .integer(shown.shownAt.epochSeconds),
+      "rule": .string(shown.rule),
+    ])
+  }
+
+  private func card(_ card: ScreenCard) -> JSONValue {
+    .object([
+      "name": .string(card.name), "state": card.state, "look": card.look,
+      "stale": .bool(card.isStale(at: screen.now)), "stale_at": .orNull(card.staleAt),
+      "ended": .bool(card.isEnded), "gone_at": .orNull(card.goneAt),
+      "at": .integer(card.changedAt.epochSeconds),
+    ])
+  }
+
+  private func waiting(_ push: ScreenPush) -> JSONValue {
+    .object([
+      "rule": .string(push.rule), "type": .string(push.type.rawValue), "text": .string(push.text),
+    ])
+  }
+
+  /// A push that changed nothing here, and the reason.
+  private func lost(_ outcome: Screen.Outcome) -> JSONValue? {
+    guard let reason = outcome.fate.loss else { return nil }
+    return .object([
+      "rule": .string(outcome.push.rule), "text": .string(outcome.push.text),
+      "at": .integer(outcome.at.epochSeconds), "reason": .string(reason),
+    ])
+  }
+}
+
+extension ScreenPush {
+  /// The alert's texts in one line; empty without an alert.
+  fileprivate var text: String {
+    let shown = readable
+    return [shown.title, shown.subtitle, shown.body].compactMap { $0 }.joined(separator: " · ")
+  }
+}
+
+extension JSONValue {
+  fileprivate static func orNull(_ text: String?) -> JSONValue { .text(text) ?? .null }
+
+  fileprivate static func orNull(_ time: Timestamp?) -> JSONValue {
+    time.map { .integer($0.epochSeconds) } ?? .null
+  }
+}
