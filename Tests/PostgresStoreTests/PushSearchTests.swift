@@ -58,8 +58,7 @@ import Testing
       let pid = try await locker.value("select pg_backend_pid()") ?? ""
       Task {
         try? await locker.script(
-          "lock table ridepulse.\(table) in access exclusive mode; select pg_sleep(60)",
-          timeout: .seconds(90))
+          "lock table ridepulse.\(table) in access exclusive mode; select pg_sleep(600)")
       }
       pids.append(pid)
     }
@@ -69,10 +68,11 @@ import Testing
           and database = (select oid from pg_database where datname = current_database())
           and relation in ('ridepulse.live_activities'::regclass, 'ridepulse.ledger'::regclass)
         """, is: "2")
-    let search = PushSearch(session: session)
+    let limited = try PostgresSession(conninfo: url, leastTimeout: .zero)
+    let search = PushSearch(session: limited)
     let searching = Task { () async -> PostgresError? in
       do throws(PostgresError) {
-        _ = try await search.result(of: .owner(OwnerID("c1")), timeout: .seconds(6))
+        _ = try await search.result(of: .owner(OwnerID("c1")), timeout: .seconds(15))
         return nil
       } catch {
         return error
@@ -84,7 +84,7 @@ import Testing
           and database = (select oid from pg_database where datname = current_database())
         """, is: "1")
     for pid in pids {
-      try await Task.sleep(for: .seconds(4))  // poll: how long a lock is held is tested
+      try await Task.sleep(for: .seconds(10))  // poll: how long a lock is held is tested
       _ = try await observer.value("select pg_cancel_backend($1::int)", [pid])
     }
     let error = await searching.value
@@ -92,6 +92,6 @@ import Testing
       Issue.record("got \(String(describing: error))")
       return
     }
-    for session in lockers + [observer] { await session.close() }
+    for session in lockers + [observer, limited] { await session.close() }
   }
 }

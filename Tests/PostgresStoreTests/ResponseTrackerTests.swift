@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PostgresStore
@@ -47,15 +48,19 @@ import Testing
   }
 
   @Test func `R43: a database that stalls is seen, and seen to go on`() async throws {
-    let session = try PostgresSession(conninfo: try await makeDatabase())
+    let url = try await makeDatabase()
+    let session = try PostgresSession(conninfo: url)
+    let other = try PostgresSession(conninfo: url)
     _ = try await session.value("select 1")
     #expect(!session.isStalled(for: .seconds(60)))
-    let slow = session.begin("select 'done' from pg_sleep(10)")
-    while !session.isStalled(for: .milliseconds(100)) { await Task.yield() }
+    try await other.script("select pg_advisory_lock(7)")
+    let slow = session.begin("select 'done' from pg_advisory_lock(7)")
+    try await wait(until: "the stall is seen") { session.isStalled(for: .milliseconds(100)) }
+    try await other.script("select pg_advisory_unlock(7)")
     #expect(try await slow.value.get() == "done")
     #expect(!session.isStalled(for: .milliseconds(100)))
-    await session.close()
-    let nobody = try PostgresSession(conninfo: "host=/nowhere")
+    for session in [session, other] { await session.close() }
+    let nobody = try PostgresSession(conninfo: "host=/nowhere", leastTimeout: .zero)
     _ = try? await nobody.value("select 1", timeout: .milliseconds(50))
     #expect(nobody.isStalled())
     await nobody.close()

@@ -52,6 +52,11 @@ struct EventLog: Sendable {
 
 /// Calls of tests without a limit of their own: that of the service is too short on a busy machine.
 extension PostgresSession {
+  /// A session for tests that measure no limit: those of the code under test do not hold either.
+  convenience init(conninfo: String) throws(PostgresError) {
+    try self.init(conninfo: conninfo, leastTimeout: patience)
+  }
+
   func run(_ calls: [Call]) async throws(PostgresError) -> [QueryResult] {
     try await run(calls, timeout: patience)
   }

@@ -9,6 +9,7 @@ package final class PostgresSession: Sendable {
   /// The schema that takes the place of `ridepulse` in every text that is sent.
   package let schema: SchemaName
   private let mailbox: SessionMailbox
+  private let leastTimeout: Duration
   private let responses = Mutex(ResponseTracker())
   /// The statements for another schema, by their original text.
   private let renamed = Mutex<[String: Statement]>([:])
@@ -21,6 +22,7 @@ package final class PostgresSession: Sendable {
   ///   - listen: the channels to LISTEN on, for every new connection.
   ///   - applicationName: shown in `pg_stat_activity` if the connection string sets none.
   ///   - connectTimeout: the limit for one attempt to connect.
+  ///   - leastTimeout: the limit of transactions with a shorter one: where the machine may stall.
   ///   - onEvent: called on the session's thread, in order; must return at once. It is kept until
   ///     the session ends, so it must not retain the session.
   /// - Throws: `invalidConninfo`, `invalidSchema`, or `unreachable` if the process can open no more files; never an
@@ -28,6 +30,7 @@ package final class PostgresSession: Sendable {
   package init(
     conninfo: String, schema: SchemaName? = nil, listen: [String] = [],
     applicationName: String = "ridepulse", connectTimeout: Duration = .seconds(5),
+    leastTimeout: Duration = .zero,
     onEvent: @escaping @Sendable (SessionEvent) -> Void = { _ in }
   ) throws(PostgresError) {
     let settings = try ConnectionSettings(
@@ -46,6 +49,7 @@ package final class PostgresSession: Sendable {
     thread.detach()
     self.schema = schema
     self.mailbox = mailbox
+    self.leastTimeout = leastTimeout
   }
 
   /// Whether a connection string names several hosts and accepts a standby among them.
@@ -139,7 +143,7 @@ package final class PostgresSession: Sendable {
     _ work: Transaction.Work, timeout: Duration, isImpatient: Bool = false
   ) async throws(PostgresError) -> [QueryResult] {
     let now = ContinuousClock.now
-    let deadline = now + timeout
+    let deadline = now + max(timeout, leastTimeout)
     let number = responses.withLock { $0.asked(now: now) }
     let outcome: Transaction.Outcome = await withCheckedContinuation { continuation in
       let transaction = Transaction(
