@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PostgresStore
@@ -28,7 +29,7 @@ import Testing
   }
 
   private func backfill(
-    _ table: String = "bookings", patience: Duration = .seconds(60), isForced: Bool = true
+    _ table: String = "bookings", patience: Duration = TestSupport.patience, isForced: Bool = true
   ) async throws(PostgresError) -> TableBackfill.Counts? {
     let own = try PostgresSession(conninfo: url)
     let result: Result<TableBackfill.Counts?, PostgresError>
@@ -193,14 +194,14 @@ import Testing
         """
         begin; update bookings set rider = 'w' where id = 1;
         select pg_advisory_xact_lock(7); commit
-        """, timeout: .seconds(60))
+        """)
     }
     try await session.wait(
       until: waitingForAdvisoryLock, is: "1")
     try await session.script(
       "set local session_replication_role = replica; update bookings set rider = 'z' where id = 2")
     let refused = await #expect(throws: PostgresError.self) {
-      try await backfill(patience: .seconds(5))
+      try await backfill(patience: .seconds(15))
     }
     #expect(refused?.server?.sqlState == "55P03")
     #expect(try await rides == "b-1 requested c1, b-2 requested z, b-3 requested c3")
@@ -217,7 +218,7 @@ import Testing
     try await session.script("select pg_advisory_lock(7)")
     let open = Task {
       let sql = "begin; delete from bookings where id = 1; select pg_advisory_xact_lock(7); commit"
-      try await writer.script(sql, timeout: .seconds(60))
+      try await writer.script(sql)
     }
     try await session.wait(
       until: waitingForAdvisoryLock, is: "1")

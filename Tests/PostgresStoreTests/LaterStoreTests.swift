@@ -17,11 +17,11 @@ import Testing
     alert.title = LocalizedText([("en", try TextTemplate("x"))])
     func rule(_ name: String, _ when: Rule.When, _ what: Rule.What) -> Rule {
       Rule(
-        name: name, app: .driver, when: when, what: what, expires: .after(.seconds(60)),
+        name: name, app: .driver, when: when, what: what, expires: .after(.seconds(3600)),
         source: "test")
     }
     var offer = rule("offer", .on(["offer"]), .alert(alert))
-    offer.escalation = Escalation(unlessSeenWithin: .seconds(6), emit: "unseen")
+    offer.escalation = Escalation(unlessSeenWithin: .seconds(600), emit: "unseen")
     let rules = RuleSet(
       activeStates: ["e"], finalStates: [], events: ["offer", "unseen", "pong", "lost"],
       rules: [
@@ -33,7 +33,7 @@ import Testing
     configuration = EngineConfiguration(rules: rules, bundleIDs: [.driver: "com.example.driver"])
     store = PostgresRideStore(
       node: "11111111-2222-8333-8444-555555555555", host: "test", apps: [.driver], rules: rules,
-      lease: .seconds(60), claims: session, settlements: try PostgresSession(conninfo: url),
+      lease: .seconds(600), claims: session, settlements: try PostgresSession(conninfo: url),
       log: Log { _, _, _ in })
     try await session.script(
       """
@@ -131,7 +131,7 @@ import Testing
           select apns_id from ridepulse.ledger where rule = 'offer' and status = 'accepted'
             and push_type = 'alert' order by event_id desc limit 1
           """))
-      // Six seconds later.
+      // Ten minutes later.
       try await session.script(
         """
         select ridepulse.seen('\(push)');

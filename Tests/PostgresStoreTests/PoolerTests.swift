@@ -76,10 +76,13 @@ import Testing
       }
       let watch = try PostgresSession(conninfo: direct)
       // While the old version holds a connection, the new one prepares on the other.
-      async let first = old.run([notify(1), PostgresStoreTests.direct("select pg_sleep(8)")])
-      let sleeping = "select count(*) > 0 from pg_stat_activity where query ~ '^select pg_sleep'"
-      try await watch.wait(until: sleeping, is: "t")
+      try await watch.script("select pg_advisory_lock(7)")
+      async let first = old.run([
+        notify(1), PostgresStoreTests.direct("select pg_advisory_xact_lock(7)"),
+      ])
+      try await watch.wait(until: waitingForAdvisoryLock, is: "1")
       #expect(try await new.run([notify(2)])[0].int64(0, 0) == 2)
+      try await watch.script("select pg_advisory_unlock(7)")
       #expect(try await first[0].int64(0, 0) == 1)
       // The pooler hands out the most recently used connection: the one of the old version.
       #expect(try await new.run([notify(2)])[0].int64(0, 0) == 2)
