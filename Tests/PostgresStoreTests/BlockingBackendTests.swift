@@ -12,13 +12,13 @@ import Testing
     try await session.script("create table seen (n int)")
     let reader = try PostgresSession(conninfo: url, applicationName: "the reader")
     let pid = try await reader.value("select pg_backend_pid()") ?? ""
-    let reading = reader.begin("select count(*) from seen, pg_sleep(60)")
+    let reading = reader.begin("select count(*) from seen, pg_sleep(600)")
     try await session.waitUntilSleeping(pid)
     // A later holder is not the oldest, although both hold a snapshot.
     let other = try PostgresSession(conninfo: url, applicationName: "another")
     for n in 0..<5 { try await session.script("insert into seen values (\(n))") }
     let later = try await other.value("select pg_backend_pid()") ?? ""
-    let sleeping = other.begin("select pg_sleep(60)")
+    let sleeping = other.begin("select pg_sleep(600)")
     try await session.waitUntilSleeping(later)
     let found = try #require(try await session.rowHolder { $0.name == "the reader" })
     #expect(found.kind == .session && found.processID == Int32(pid))

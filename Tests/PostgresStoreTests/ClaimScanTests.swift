@@ -15,7 +15,7 @@ import Testing
     store = PostgresRideStore(
       node: "22222222-3333-8444-8555-666666666666", host: "test", apps: [.customer],
       rules: RuleSet(activeStates: [], finalStates: [], events: [], rules: []),
-      lease: .seconds(60), claims: session, settlements: session, log: Log { _, _, _ in })
+      lease: .seconds(600), claims: session, settlements: session, log: Log { _, _, _ in })
   }
 
   private func emit(_ rides: ClosedRange<Int>) async throws {

@@ -75,7 +75,7 @@ import TestSupport
     try await session.script("create table public.bookings (n int); select pg_advisory_lock(7)")
     let app = try PostgresSession(conninfo: url)
     let wait = "insert into public.bookings select 1; select pg_advisory_xact_lock(7)"
-    let open = Task { try await app.script(wait, timeout: .seconds(60)) }
+    let open = Task { try await app.script(wait) }
     try await session.wait(until: waitingForAdvisoryLock, is: "1")
     try await session.script(Self.row("r1"))
     var cursor: String?
@@ -111,7 +111,7 @@ import TestSupport
         [
           "begin isolation level repeatable read", "select 1", "select pg_advisory_xact_lock(8)",
           after, "commit",
-        ].map { direct($0) }, timeout: .seconds(60))
+        ].map { direct($0) })
     }
     try await session.wait(until: waitingForAdvisoryLock, is: "2")
     // The late one commits after the reader's snapshot, which shows the early one.

@@ -19,7 +19,7 @@ import TestSupport
     store = PostgresRideStore(
       node: "11111111-2222-3333-4444-555555555555", host: "test", apps: [.customer],
       rules: RuleSet(activeStates: [], finalStates: [], events: [], rules: []),
-      lease: .seconds(60), claims: session, settlements: session, log: Log { _, _, _ in })
+      lease: .seconds(600), claims: session, settlements: session, log: Log { _, _, _ in })
     listener = try PostgresSession(
       conninfo: url, listen: ["ridepulse_deliveries"], onEvent: events.record)
     _ = await events.nextConnection()

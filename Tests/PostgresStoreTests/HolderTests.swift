@@ -26,7 +26,7 @@ import Testing
     let own = try PostgresSession(conninfo: url)
     return PostgresRideStore(
       node: "11111111-2222-8333-8444-555555555555", host: "test", apps: [.customer],
-      pin: pin, rules: Self.rules, lease: .seconds(60), claims: own, settlements: own,
+      pin: pin, rules: Self.rules, lease: .seconds(600), claims: own, settlements: own,
       log: Log { _, _, _ in })
   }
 

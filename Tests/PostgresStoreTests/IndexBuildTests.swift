@@ -46,7 +46,7 @@ import Testing
       insert into ridepulse.rides (id, customer_id, attributes)
       select 'r' || n, 'c' || n, jsonb_build_object('a', repeat('x', 150)) from generate_series(1, 25000) n;
       reset session_replication_role
-      """, timeout: .seconds(120))
+      """)
     let build = IndexBuild(session: session)
     for index in try await build.missing() where index.parent != nil && index.relation != today {
       try await build.build(index)
@@ -74,7 +74,7 @@ import Testing
       """
       with changed as (
         update ridepulse.rides set state = 'requested' where id = 'r1' returning 1)
-      select count(*) from changed, pg_sleep(60)
+      select count(*) from changed, pg_sleep(600)
       """)
     let observer = try PostgresSession(conninfo: url)
     try await observer.waitUntilSleeping(pid)
@@ -155,7 +155,7 @@ import Testing
       """
       with changed as (
         update ridepulse.rides set state = 'requested' where id = 'r1' returning 1)
-      select count(*) from changed, pg_sleep(60)
+      select count(*) from changed, pg_sleep(600)
       """)
     try await observer.waitUntilSleeping(pid)
     let (waits, waiting) = AsyncStream.makeStream(of: Void.self)

@@ -192,7 +192,7 @@ import Testing
     try await makeDay(40)
     let other = try PostgresSession(conninfo: url)
     let pid = try await other.value("select pg_backend_pid()") ?? ""
-    let reader = other.begin("select count(*) from ridepulse.ledger, pg_sleep(60)")
+    let reader = other.begin("select count(*) from ridepulse.ledger, pg_sleep(600)")
     try await waitUntilAsleep(pid)
     let actions = try await partitions.rotate()
     #expect(
@@ -202,7 +202,7 @@ import Testing
     _ = await reader.value
     // If two nodes rotate at once, one of them does the work.
     let node = other.begin(
-      "select count(*) from ridepulse.rotate_ledger(), pg_sleep(case when action <> '' then 60 end)"
+      "select count(*) from ridepulse.rotate_ledger(), pg_sleep(case when action <> '' then 600 end)"
     )
     try await waitUntilAsleep(pid)
     #expect(try await partitions.rotate() == [])
@@ -305,6 +305,6 @@ import Testing
     PostgresRideStore(
       node: Self.node, host: "test", apps: [.customer],
       rules: RuleSet(activeStates: [], finalStates: [], events: [], rules: []),
-      lease: .seconds(60), claims: session, settlements: session, log: Log { _, _, _ in })
+      lease: .seconds(600), claims: session, settlements: session, log: Log { _, _, _ in })
   }
 }

@@ -64,8 +64,7 @@ import TestSupport
     _ batch: [ClaimedSettlement], over session: PostgresSession? = nil
   ) async throws {
     _ = try await (session ?? self.session).run(
-      [Call(SettleStatements.writeSettings)] + PermitStatements.settling(batch),
-      timeout: .seconds(60))
+      [Call(SettleStatements.writeSettings)] + PermitStatements.settling(batch))
   }
 
   private func grant(
@@ -74,7 +73,7 @@ import TestSupport
   ) async throws -> GrantResult {
     let rides = [ClaimedRequests(claim: Self.claim(ride, fence: fence), requests: requests)]
     let results = try await (session ?? self.session).run(
-      PermitStatements.granting(rides), timeout: .seconds(60))
+      PermitStatements.granting(rides))
     return PermitStatements.result(results[1])
   }
 
@@ -153,7 +152,7 @@ import TestSupport
     let pid = try #require(try await other.value("select pg_backend_pid()"))
     let lock = """
       with held as materialized (select from ridepulse.agenda where ride_id = 'r1' for update)
-      select pg_sleep(60) from held
+      select pg_sleep(600) from held
       """
     let open = other.begin(lock)
     try await session.waitUntilSleeping(pid)
@@ -274,7 +273,7 @@ import TestSupport
         node: "\(digit)1111111-2222-8333-8444-555555555555", host: "test",
         apps: [.customer, .driver],
         rules: RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [rule]),
-        lease: .seconds(60), claims: session, settlements: session, log: Log { _, _, _ in })
+        lease: .seconds(600), claims: session, settlements: session, log: Log { _, _, _ in })
     }
     let without = try #require(
       try await store(nil, "1").claim(limit: 1, asleep: false).rides.first?.view)
@@ -304,7 +303,7 @@ import TestSupport
       return PostgresRideStore(
         node: "\(digit)1111111-2222-8333-8444-555555555555", host: "test", apps: [],
         rules: RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [rule]),
-        lease: .seconds(60), claims: session, settlements: session, log: Log { _, _, _ in })
+        lease: .seconds(600), claims: session, settlements: session, log: Log { _, _, _ in })
     }
     let without = try await store(nil, "1").claim(limit: 1, asleep: false).rides.first?.view
     #expect(try #require(without).optOuts.isEmpty)

@@ -79,7 +79,7 @@ import Testing
           from (\(Self.attempts)) a (object, privilege, command, name)
           order by a.object like '%()', a.object collate "C", a.privilege
           """)
-      ], timeout: .seconds(120))[0]
+      ])[0]
     var rows: [Row] = []
     for index in 0..<result.rowCount {
       let object = result.string(index, 0) ?? ""

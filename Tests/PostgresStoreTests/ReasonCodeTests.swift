@@ -10,7 +10,7 @@ import Testing
     let rules = RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [])
     let store = PostgresRideStore(
       node: "11111111-2222-8333-8444-555555555555", host: "test", apps: [.customer], rules: rules,
-      lease: .seconds(60), claims: session, settlements: session, log: Log { _, _, _ in })
+      lease: .seconds(600), claims: session, settlements: session, log: Log { _, _, _ in })
     try await session.script("insert into ridepulse.rides (id, state) values ('r', 'e')")
     let claim = try await store.claim(limit: 10, asleep: false)
     let ride = try #require(claim.rides.first)

@@ -51,7 +51,7 @@ import Testing
     let app = try PostgresSession(conninfo: url)
     let pid = try #require(try await app.value("select pg_backend_pid()"))
     let open = app.begin(
-      "with report as materialized (select ridepulse.seen('\(Self.id)')) select pg_sleep(60) from report"
+      "with report as materialized (select ridepulse.seen('\(Self.id)')) select pg_sleep(600) from report"
     )
     try await session.waitUntilSleeping(pid)
     try await session.script(

@@ -19,13 +19,13 @@ import TestSupport
       rules: [
         Rule(
           name: "r", app: .customer, when: .on(["e"]), what: .background,
-          expires: .after(.seconds(60)), source: "test")
+          expires: .after(.seconds(3600)), source: "test")
       ])
     configuration = EngineConfiguration(
       rules: rules, bundleIDs: [.customer: "com.example.customer"])
     store = PostgresRideStore(
       node: "11111111-2222-8333-8444-555555555555", host: "test", apps: [.customer], rules: rules,
-      lease: .seconds(60), claims: session, settlements: try PostgresSession(conninfo: url),
+      lease: .seconds(600), claims: session, settlements: try PostgresSession(conninfo: url),
       log: Log { _, _, _ in })
     try await session.script(
       """

@@ -172,8 +172,7 @@ import Testing
     try await session.script("select pg_advisory_lock(7)")
     let open = Task {
       try await other.script(
-        "begin; select ridepulse.forget('c1'); select pg_advisory_xact_lock(7); commit",
-        timeout: .seconds(60))
+        "begin; select ridepulse.forget('c1'); select pg_advisory_xact_lock(7); commit")
     }
     try await session.wait(until: waitingForAdvisoryLock, is: "1")
     try await session.script("set local lock_timeout = '1s'; " + record)

@@ -56,7 +56,7 @@ import Testing
       """)
     try await session.wait(until: waitingForAdvisoryLock, is: "1")
     // It would wait for the other node otherwise, which may wait for it.
-    try await SentCardType.record([Self.line(.int, 1)], session, timeout: .seconds(60))
+    try await SentCardType.record([Self.line(.int, 1)], session, timeout: patience)
     let left = "select string_agg(field, ' ' order by field) from ridepulse.card_type_hours"
     #expect(try await session.value(left) == "b content-state.eta")
     let former = "select string_agg(field, ' ') from ridepulse.card_types"

@@ -88,7 +88,7 @@ import Testing
         insert into ridepulse.rides (id, state, customer_id)
         select 'r' || n, 'x', 'customer-' || n from generate_series(1, 200000) n;
         drop index ridepulse.rides_by_customer
-        """, timeout: .seconds(60))
+        """)
       try await session.script("set maintenance_work_mem = '1MB'")
       let error = await #expect(throws: IndexBuildError.self) {
         try await IndexBuild(session: session).buildAll()

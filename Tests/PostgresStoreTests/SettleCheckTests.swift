@@ -21,7 +21,7 @@ import Testing
     rules = RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [rule])
     store = PostgresRideStore(
       node: "11111111-2222-8333-8444-555555555555", host: "test", apps: [.customer], rules: rules,
-      lease: .seconds(60), claims: session, settlements: try PostgresSession(conninfo: url),
+      lease: .seconds(600), claims: session, settlements: try PostgresSession(conninfo: url),
       log: Log { _, _, _ in })
   }
 

@@ -16,7 +16,7 @@ import Testing
     func store(_ digit: String) -> PostgresRideStore {
       PostgresRideStore(
         node: "\(digit)1111111-2222-8333-8444-555555555555", host: "test", apps: [.customer],
-        rules: rules, lease: .seconds(60), claims: session, settlements: session,
+        rules: rules, lease: .seconds(600), claims: session, settlements: session,
         log: Log { _, _, _ in })
     }
     (self.session, first, second) = (session, store("1"), store("2"))

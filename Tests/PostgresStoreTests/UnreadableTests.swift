@@ -23,7 +23,7 @@ import Testing
     configuration = EngineConfiguration(rules: rules, bundleIDs: [:])
     store = PostgresRideStore(
       node: "11111111-2222-8333-8444-555555555555", host: "test", apps: [.customer], rules: rules,
-      lease: .seconds(60), claims: session, settlements: session, log: Log { _, _, _ in })
+      lease: .seconds(600), claims: session, settlements: session, log: Log { _, _, _ in })
   }
 
   private static let large =
@@ -103,7 +103,7 @@ import Testing
         ('bomb', 'e', jsonb_build_object('x', repeat('a', 4 << 20))), ('good', 'e', '{}'),
         ('digits', 'e', jsonb_build_object('x', (select jsonb_agg(1e131000::numeric)
           from generate_series(1, 20)))), ('large', 'e', jsonb_build_object('x', repeat('b', 900000)))
-      """, timeout: .seconds(120))
+      """)
     #expect(try await claim() == ["good", "large"])
     let parked =
       "select string_agg(ride_id || ': ' || reason, ', ' order by ride_id) from ridepulse.parked"
@@ -125,7 +125,7 @@ import Testing
       select 'r' || n, 'e', (select attributes from ridepulse.rides where id = 'a')
       from generate_series(1, 100) n;
       delete from ridepulse.events where ride_id = 'a'
-      """, timeout: .seconds(120))
+      """)
     var read = 0
     var looks = 0
     while read < 100, looks < 100 {
@@ -147,7 +147,7 @@ import Testing
         (select string_agg(md5(m::text || n), '') from generate_series(1, 28000) m)))
       from generate_series(1, 40) n;
       select ridepulse.emit('e', 'other')
-      """, timeout: .seconds(120))
+      """)
     var seen: [Int64] = []
     var looks = 0
     while seen.count < 40, looks < 100 {

@@ -200,7 +200,7 @@ import Testing
     try await session.script("select pg_advisory_lock(7)")
     let run = Task {
       try await other.script(
-        "begin; \(sql); select pg_advisory_xact_lock(7); \(next); commit", timeout: .seconds(60))
+        "begin; \(sql); select pg_advisory_xact_lock(7); \(next); commit")
     }
     try await session.wait(
       until: """
