@@ -83,15 +83,17 @@ import Testing
     #expect(try await longestLease() > 50)
     let ride = try #require(last.rides.first?.claim.rideID.text)
     try await endLeases()
-    // That node ended before it decided the ride, and the next one while it did.
-    let next = try await store.claimLost()
-    #expect(next.rides.count == 1)
-    try await store.recordDeciding(next.rides.map(\.claim))
-    try await endLeases()
+    // That node ended before it decided the ride, and the next two while they did: one may be chance.
+    for _ in 1...2 {
+      let next = try await store.claimLost()
+      #expect(next.rides.count == 1)
+      try await store.recordDeciding(next.rides.map(\.claim))
+      try await endLeases()
+    }
     #expect(try await store.claimLost().rides.isEmpty)
     #expect(
       try await session.value("select ride_id || ': ' || reason from ridepulse.parked")
-        == "\(ride): 4 claims in a row ended with their node, the last while this ride alone was "
+        == "\(ride): 5 claims in a row ended with their node, the last while this ride alone was "
         + "decided; the log or core dump of that node shows where")
     // Unparked, it is a ride like any other.
     #expect(try await session.value("select ridepulse.unpark('\(ride)')") == "t")

@@ -169,10 +169,11 @@ enum ClaimStatements {
       ), counted as (
         -- A claim that was settled since it was counted has another fence, and begins anew.
         insert into ridepulse.lost_claims
-          (ride_id, fence, claims, is_waiting, is_deciding, held_until, lost_at)
+          (ride_id, fence, claims, decisions, is_waiting, is_deciding, held_until, lost_at)
         select c.ride_id, c.fence,
           coalesce(l.claims, 0) + (c.is_lost and l.is_waiting is not true)::integer,
-          c.is_lost or coalesce(l.is_waiting, false), coalesce(l.is_deciding, false),
+          coalesce(l.decisions, 0), c.is_lost or coalesce(l.is_waiting, false),
+          coalesce(l.is_deciding, false),
           greatest(l.held_until, c.held_until), coalesce(l.lost_at, now())
         from (
           select ride_id, fence, former_fence, true as is_lost, null::timestamptz as held_until
@@ -183,7 +184,8 @@ enum ClaimStatements {
           select * from ridepulse.lost_claims l
           where l.ride_id = c.ride_id and l.fence = c.former_fence offset 0) l on true
         on conflict (ride_id) do update set fence = excluded.fence, claims = excluded.claims,
-          is_waiting = excluded.is_waiting, is_deciding = excluded.is_deciding,
+          decisions = excluded.decisions, is_waiting = excluded.is_waiting,
+          is_deciding = excluded.is_deciding,
           held_until = excluded.held_until, lost_at = excluded.lost_at
       ), renewed as (
         -- Leases rides that are on the agenda.

@@ -10,8 +10,8 @@ enum LostClaimStatements {
   static let batch = 30
   /// The lease of several rides until they are decided.
   static let shortLease: Duration = .seconds(3)
-  /// The number of lost claims in a row after which a ride is parked, if the last one was lost while
-  /// the ride was decided.
+  /// The number of lost claims in a row after which a ride is parked, if the last one and one before
+  /// it were lost while the ride was decided: one such end may be chance.
   static let limitWhileDeciding = 3
   /// The same, if it was lost at another time: nodes end for other reasons, too.
   static let limit = 10
@@ -39,7 +39,9 @@ enum LostClaimStatements {
     select l.ride_id, a.ctid as place, l.is_deciding, l.lost_at, l.held_until,
             -- A release is no end of a node.
             l.is_waiting or a.leased_until > '-infinity' as is_lost,
-            l.claims + (not l.is_waiting and a.leased_until > '-infinity')::integer as claims
+            l.claims + (not l.is_waiting and a.leased_until > '-infinity')::integer as claims,
+            l.decisions + (l.is_deciding and (l.is_waiting or a.leased_until > '-infinity'))::integer
+              as decisions
           from ridepulse.lost_claims l
           join ridepulse.agenda a on a.ride_id = l.ride_id and a.fence = l.fence
           where l.is_waiting or a.leased_until <= now()
@@ -67,8 +69,8 @@ enum LostClaimStatements {
           || '; the log or core dump of that node shows where'
       from waiting
       where a.ctid = waiting.place and waiting.is_lost and (select may_claim from here)
-        and waiting.claims >= case when waiting.is_deciding then \(limitWhileDeciding)
-          else \(limit) end
+        and waiting.claims >= case when waiting.is_deciding and waiting.decisions > 1
+          then \(limitWhileDeciding) else \(limit) end
       returning a.ride_id, a.parked_reason
       """)
 
@@ -94,10 +96,11 @@ enum LostClaimStatements {
           leased_until = now() + interval '1 millisecond'
             * case when chosen.claims > 1 then $1::bigint else $2::bigint end
         from chosen where a.ctid = chosen.place
-        returning a.ride_id, a.fence, a.ctid as place, a.memo, chosen.claims, chosen.held_until
+        returning a.ride_id, a.fence, a.ctid as place, a.memo, chosen.claims, chosen.decisions,
+          chosen.held_until
       ), counted as (
         update ridepulse.lost_claims l set fence = renewed.fence, claims = renewed.claims,
-          is_waiting = false, is_deciding = false
+          decisions = renewed.decisions, is_waiting = false, is_deciding = false
         from renewed where l.ride_id = renewed.ride_id
       )
       select \(ClaimColumns.all.sql)

@@ -122,6 +122,10 @@ static const char text_0029[] = {
 #embed "../../../sql/0029_android_cards.sql" suffix(, 0)
 };
 
+static const char text_0030[] = {
+#embed "../../../sql/0030_lost_decisions.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -152,5 +156,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0027_forget", text_0027},
     {"0028_entered_states", text_0028},
     {"0029_android_cards", text_0029},
+    {"0030_lost_decisions", text_0030},
     {NULL, NULL},
 };

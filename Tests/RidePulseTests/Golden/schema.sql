@@ -4586,7 +4586,8 @@ CREATE TABLE ridepulse.lost_claims (
     is_waiting boolean DEFAULT true NOT NULL,
     is_deciding boolean DEFAULT false NOT NULL,
     held_until timestamp with time zone,
-    lost_at timestamp with time zone DEFAULT now() NOT NULL
+    lost_at timestamp with time zone DEFAULT now() NOT NULL,
+    decisions smallint DEFAULT 0 NOT NULL
 );
 COMMENT ON TABLE ridepulse.lost_claims IS 'Rides whose last claim did not survive, or may not survive a clock that went back. They are decided apart from others, and parked if they end their node again and again. A row is void once its ride has another fence or no holder.';
 COMMENT ON COLUMN ridepulse.lost_claims.fence IS 'The fence of the ride''s last claim.';
@@ -4595,6 +4596,7 @@ COMMENT ON COLUMN ridepulse.lost_claims.is_waiting IS 'Whether the ride waits to
 COMMENT ON COLUMN ridepulse.lost_claims.is_deciding IS 'Whether the last claim began to decide the ride and has not recorded the end of the decision.';
 COMMENT ON COLUMN ridepulse.lost_claims.held_until IS 'The end of a lease that was set before the database''s clock went back: up to that time pushes may have left.';
 COMMENT ON COLUMN ridepulse.lost_claims.lost_at IS 'When the end of the first of these claims was noticed.';
+COMMENT ON COLUMN ridepulse.lost_claims.decisions IS 'How many of these claims, without the last, ended while the ride was decided.';
 CREATE TABLE ridepulse.migrations (
     number integer NOT NULL,
     name text NOT NULL,
