@@ -10,11 +10,12 @@ package func decide(_ view: RideView, by configuration: EngineConfiguration, now
 {
   var decider = Decider(view: view, configuration: configuration, now: now)
   decider.run()
-  return decider.decision
+  return decider.take()
 }
 
-/// The state of one call of `decide`.
-struct Decider {
+/// The state of one call of `decide`. It is never copied: it holds the ride's view, whose copy costs as
+/// much as a rule that does not fire.
+struct Decider: ~Copyable {
   let configuration: EngineConfiguration
   let now: Timestamp
   /// The ride's attributes, parsed once for all events and rules.
@@ -61,10 +62,9 @@ struct Decider {
   /// `phones` by owner, grouped once if an event concerns several people.
   var phonesOfPeople: [PhoneOwner: [Phone]]?
 
-  init(view: RideView, configuration: EngineConfiguration, now: Timestamp) {
+  init(view: consuming RideView, configuration: EngineConfiguration, now: Timestamp) {
     self.configuration = configuration
     self.now = now
-    let (memo, part) = (view.memo, view.memo.part)
     let ride = view.ride ?? view.pseudoRide
     self.ride = ride
     attributes =
@@ -73,21 +73,20 @@ struct Decider {
       case let text?: JSONValue(json: text.utf8)
       case nil: nil
       }
+    let part = view.memo.part
     events = part.map { part in view.events.filter(part.includes) } ?? view.events
     newEvents = part == nil ? view.events : []
     recipients = RecipientResolver(view.events)
-    conditions = memo.conditions
+    conditions = view.memo.conditions
     formerlyBlocked = Set(part?.blocked ?? [])
     hasAndroid =
       !configuration.rules.cards.isEmpty && view.phones.contains { $0.platform == .android }
     let isActive = view.ride?.state.map(configuration.rules.activeStates.contains) ?? false
     // The view is moved, and `self` is complete with its last statement: neither is copied.
-    var decision = Decision(view: view, revision: configuration.revision?.id)
-    decision.fired = memo.fired
-    decision.emitTally = memo.emitTally
-    decision.isActive = isActive
-    self.decision = decision
+    decision = Decision(view: view, revision: configuration.revision?.id, isActive: isActive)
   }
+
+  consuming func take() -> Decision { decision }
 
   /// Decides in five passes; each needs what those before it have decided.
   mutating func run() {

@@ -26,11 +26,14 @@ package struct Decision: Sendable {
   /// have used them.
   var formerPermits: [Permit: Bool] = [:]
   /// Whether the ride's state is one of the active ones.
-  package var isActive = false
+  package var isActive: Bool
 
-  init(view: RideView, revision: Int32?) {
-    self.view = view
+  init(view: consuming RideView, revision: Int32?, isActive: Bool) {
     settlement = Settlement(rideID: view.rideID, revision: revision)
+    fired = view.memo.fired
+    emitTally = view.memo.emitTally
+    self.isActive = isActive
+    self.view = view
   }
 
   /// Something that a rule fired and that does not leave now.
