@@ -3,17 +3,32 @@ import SimulatorKit
 /// The command that the arguments select.
 enum Command: Equatable, Sendable {
   case serve(Options)
-  case help
+  case push(PushOptions)
+  case replay(ReplayOptions)
+  case help(String)
+
+  /// The first words that select something else than the server.
+  private static let names = ["push", "replay"]
 
   static func parse(_ words: [String]) throws(UsageError) -> Command {
+    let rest = Array(words.dropFirst())
+    switch words.first {
+    case "push": return try PushOptions.parse(rest).map(Self.push) ?? .help(PushFlag.helpText)
+    case "replay":
+      return try ReplayOptions.parse(rest).map(Self.replay) ?? .help(ReplayFlag.helpText)
+    default: return try parseServer(words)
+    }
+  }
+
+  private static func parseServer(_ words: [String]) throws(UsageError) -> Command {
     var options = Options()
     var topics: Set<String> = []
-    let serves = try Flag.parse(words) { (flag, value) throws(UsageError) in
+    let serves = try Flag.parse(words, commands: names) { (flag, value) throws(UsageError) in
       if flag == .topic { topics.insert(value) }
       try options.set(flag, value)
     }
     if !topics.isEmpty { options.bundleIDs = topics }
-    return serves ? .serve(options) : .help
+    return serves ? .serve(options) : .help(Help.text)
   }
 }
 

@@ -1,12 +1,15 @@
 import SimulatorKit
 
-/// Runs the program from its arguments to an exit status: 0 done, 1 failed, 64 wrong usage.
+/// Runs the program from its arguments to an exit status: 0 done, 1 failed or refused, 64 wrong
+/// usage.
 enum Launch {
   static func run(_ words: [String]) -> Int32 {
     do {
       switch try Command.parse(words) {
-      case .help: Log.print(Help.text)
+      case .help(let text): Log.print(text)
       case .serve(let options): try serve(options)
+      case .push(let options): return try options.run(at: .now())
+      case .replay(let options): return try options.run(at: .now())
       }
       return 0
     } catch let error as UsageError {
@@ -59,10 +62,13 @@ enum Launch {
 enum Help {
   static let text = """
     usage: apns-simulator [options]
+           apns-simulator push FILE.apns [options]
+           apns-simulator replay FILE [options]
 
     A local Apple Push Notification service for development and tests: HTTP/2 over TLS on
     127.0.0.1. It checks each push, answers as APNs does, and writes what arrived to
     requests.jsonl. It also refuses what APNs accepts and a phone drops; --lenient changes that.
+    `push` sends a file to the running simulator, `replay` recorded requests: see their --help.
 
       --port N              port to listen on, 0 for a free one (default 2197)
       --state DIR           certificates, JWT key, records (default ./.apns-simulator)

@@ -7,19 +7,28 @@ where RawValue == String {
 
 package struct UsageError: Error, Equatable, CustomStringConvertible {
   package let description: String
+
+  package init(description: String) {
+    self.description = description
+  }
 }
 
 extension CommandFlag {
   /// Parses the words, and passes each flag with its value on.
   ///
+  /// - Parameters:
+  ///   - commands: words that could have been meant in the place of an unknown one.
+  ///   - operand: takes a word that is not a flag; returns false for one too many.
   /// - Returns: false if help is asked for.
   package static func parse(
-    _ words: [String], _ set: (Self, String) throws(UsageError) -> Void
+    _ words: [String], commands: [String] = [], operand: (String) -> Bool = { _ in false },
+    _ set: (Self, String) throws(UsageError) -> Void
   ) throws(UsageError) -> Bool {
     var rest = words[...]
     while let word = rest.popFirst() {
+      if !word.hasPrefix("--"), operand(word) { continue }
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let flag = Self(rawValue: String(parts[0])) else { throw unknown(word) }
+      guard let flag = Self(rawValue: String(parts[0])) else { throw unknown(word, commands) }
       var value = parts.count == 2 ? String(parts[1]) : nil
       if flag.takesValue, value == nil { value = rest.popFirst() }
       guard flag.takesValue == (value != nil) else {
@@ -32,8 +41,9 @@ extension CommandFlag {
     return true
   }
 
-  private static func unknown(_ word: String) -> UsageError {
-    let hint = nearest(to: word, in: allCases.map(\.rawValue)).map {
+  private static func unknown(_ word: String, _ commands: [String]) -> UsageError {
+    if commands.contains(word) { return UsageError(description: "\(word) must be the first word") }
+    let hint = nearest(to: word, in: allCases.map(\.rawValue) + commands).map {
       "; the nearest known is \($0)"
     }
     return UsageError(description: "unknown \"\(word)\"\(hint ?? "")")

@@ -26,6 +26,14 @@ package enum File {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw FileError("open", path) }
     defer { close(file) }
+    return try readAll(file, path)
+  }
+
+  package static func readStandardInput() throws(FileError) -> [UInt8] {
+    try readAll(STDIN_FILENO, "standard input")
+  }
+
+  private static func readAll(_ file: Int32, _ path: String) throws(FileError) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
     while true {

@@ -10,24 +10,29 @@ package struct JSONError: Error, Equatable, CustomStringConvertible {
 ///
 /// The depth is bounded because the parser recurses and the sender chooses the depth.
 package struct JSONParser {
-  private static let maximumDepth = 64
+  /// How deep the JSON of a request may be.
+  package static let maximumDepth = 64
 
   private let bytes: [UInt8]
+  private let maximumDepth: Int
   private var position = 0
 
-  package static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSON {
+  package static func parse(
+    _ bytes: [UInt8], maximumDepth: Int = Self.maximumDepth
+  ) throws(JSONError) -> JSON {
     guard String(validating: bytes, as: UTF8.self) != nil else {
       throw JSONError(offset: 0, expected: "UTF-8")
     }
-    var parser = JSONParser(bytes: bytes)
+    var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth)
     let value = try parser.value(depth: 0)
     parser.skipSpace()
     guard parser.position == bytes.count else { throw parser.failure("the end") }
     return value
   }
 
-  private init(bytes: [UInt8]) {
+  private init(bytes: [UInt8], maximumDepth: Int) {
     self.bytes = bytes
+    self.maximumDepth = maximumDepth
   }
 
   private func failure(_ expected: String) -> JSONError {
@@ -54,7 +59,7 @@ package struct JSONParser {
   }
 
   private mutating func value(depth: Int) throws(JSONError) -> JSON {
-    guard depth < Self.maximumDepth else { throw failure("at most \(Self.maximumDepth) levels") }
+    guard depth < maximumDepth else { throw failure("at most \(maximumDepth) levels") }
     skipSpace()
     switch current {
     case UInt8(ascii: "{"): return try object(depth: depth)

@@ -5,6 +5,27 @@ import Glibc
 @safe package final class TLSContext {
   let context: OpaquePointer
   let allowsHTTP1: Bool
+  let isClient: Bool
+
+  /// The settings of a client that trusts the certificates of one authority.
+  package init(authorityPath: String) throws(OpenSSLError) {
+    allowsHTTP1 = false
+    isClient = true
+    guard let context = unsafe SSL_CTX_new(TLS_client_method()) else {
+      throw OpenSSLError("SSL_CTX_new")
+    }
+    unsafe self.context = context
+    unsafe ridepulse_SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION)
+    unsafe SSL_CTX_set_options(context, ridepulse_SSL_OP_IGNORE_UNEXPECTED_EOF())
+    unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+    guard unsafe SSL_CTX_load_verify_locations(context, authorityPath, nil) == 1 else {
+      throw OpenSSLError("CA \(authorityPath)")
+    }
+    let protocols: [UInt8] = [2] + Array("h2".utf8)
+    guard unsafe SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count)) == 0 else {
+      throw OpenSSLError("SSL_CTX_set_alpn_protos")
+    }
+  }
 
   /// - Parameter allowsHTTP1: whether a client may do without HTTP/2.
   package init(
@@ -12,6 +33,7 @@ import Glibc
     allowsHTTP1: Bool = false
   ) throws(OpenSSLError) {
     self.allowsHTTP1 = allowsHTTP1
+    isClient = false
     guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
       throw OpenSSLError("SSL_CTX_new")
     }
@@ -122,7 +144,13 @@ private func select(
     unsafe self.ssl = ssl
     allowsHTTP1 = context.allowsHTTP1
     self.socket = socket
-    unsafe SSL_set_accept_state(ssl)
+    if context.isClient {
+      // The address that simulators' certificates name.
+      unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), "127.0.0.1")
+      unsafe SSL_set_connect_state(ssl)
+    } else {
+      unsafe SSL_set_accept_state(ssl)
+    }
     guard unsafe SSL_set_fd(ssl, socket) == 1 else { throw OpenSSLError("SSL_set_fd") }
   }
 

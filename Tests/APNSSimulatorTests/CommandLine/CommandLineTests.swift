@@ -121,10 +121,13 @@ import Testing
 /// The exact help text; a change here is a change of the interface.
 let goldenHelp = """
   usage: apns-simulator [options]
+         apns-simulator push FILE.apns [options]
+         apns-simulator replay FILE [options]
 
   A local Apple Push Notification service for development and tests: HTTP/2 over TLS on
   127.0.0.1. It checks each push, answers as APNs does, and writes what arrived to
   requests.jsonl. It also refuses what APNs accepts and a phone drops; --lenient changes that.
+  `push` sends a file to the running simulator, `replay` recorded requests: see their --help.
 
     --port N              port to listen on, 0 for a free one (default 2197)
     --state DIR           certificates, JWT key, records (default ./.apns-simulator)

@@ -37,7 +37,10 @@ import Testing
 }
 
 @Suite struct Base64URLTests {
-  @Test(arguments: [("", []), ("AA", [0]), ("AQID", [1, 2, 3]), ("-_8", [0xFB, 0xFF]), ("________", [UInt8](repeating: 0xFF, count: 6))])
+  @Test(arguments: [
+    ("", []), ("AA", [0]), ("AQID", [1, 2, 3]), ("-_8", [0xFB, 0xFF]),
+    ("________", [UInt8](repeating: 0xFF, count: 6)),
+  ])
   func `text is decoded`(text: String, bytes: [UInt8]) {
     #expect(Base64URL.decode(text[...]) == bytes)
     #expect(Base64URL.encode(bytes) == text)

@@ -1,0 +1,107 @@
+import Glibc
+import SimulatorKit
+
+/// Sends recorded requests again, in order and on as many connections as they came by.
+struct Replay {
+  private let options: ReplayOptions
+  private var tokens: ProviderTokenWriter
+  private var clients: [Int: HTTP2Client] = [:]
+  private(set) var summary = ReplaySummary()
+
+  init(_ options: ReplayOptions, at now: WallTime) {
+    self.options = options
+    tokens = ProviderTokenWriter(options.sender, issuedAt: now.seconds)
+  }
+
+  /// - Parameter report: called with a line for each answer that differs.
+  mutating func run(_ records: [RecordedRequest], _ report: (String) -> Void) throws {
+    let last = Dictionary(records.map { ($0.connection, $0.line) }) { $1 }
+    let start = WallTime.now().fractionalSeconds
+    for record in records {
+      if record.wasRefusedForToken {
+        summary.skipped += 1
+      } else {
+        wait(for: record, after: records[0], since: start)
+        let answer = try send(record)
+        summary.replayed += 1
+        if let difference = ReplaySummary.difference(record, answer) {
+          summary.different += 1
+          report(difference)
+        }
+      }
+      if last[record.connection] == record.line { clients[record.connection] = nil }
+    }
+  }
+
+  /// Waits until the request is due at the speed of the options.
+  private func wait(for record: RecordedRequest, after first: RecordedRequest, since start: Double)
+  {
+    guard let speed = options.speed else { return }
+    let due = start + (record.receivedAt - first.receivedAt) / Double(speed)
+    let seconds = due - WallTime.now().fractionalSeconds
+    guard seconds > 0 else { return }
+    var time = timespec(
+      tv_sec: Int(seconds), tv_nsec: Int(seconds.truncatingRemainder(dividingBy: 1) * 1e9))
+    while unsafe nanosleep(&time, &time) != 0, errno == EINTR {}
+  }
+
+  private mutating func send(_ record: RecordedRequest) throws -> SentAnswer {
+    var request = record.request
+    let authorization = try tokens.authorization(keyID: record.keyID, teamID: record.teamID)
+    request.headers = request.headers.map { header in
+      let isBearer = header.name == "authorization" && header.value.hasPrefix("bearer")
+      return isBearer ? Header(name: header.name, value: authorization) : header
+    }
+    let client = try client(record.connection)
+    do throws(ClientError) {
+      return SentAnswer(try client.send(request))
+    } catch {
+      clients[record.connection] = nil
+      return SentAnswer(error)
+    }
+  }
+
+  /// Returns the connection that stands for a recorded one; a lost one is opened again.
+  private mutating func client(_ number: Int) throws -> HTTP2Client {
+    if let client = clients[number], !client.isOver { return client }
+    let client = try HTTP2Client(
+      port: options.sender.port, authorityPath: options.sender.authorityPath)
+    clients[number] = client
+    return client
+  }
+}
+
+/// How many requests were replayed, and how many answers differ.
+struct ReplaySummary: Equatable {
+  var replayed = 0
+  var different = 0
+  /// Requests that were refused for their JWT, which a record does not have.
+  var skipped = 0
+
+  var text: String {
+    let requests = replayed == 1 ? "1 request" : "\(replayed) requests"
+    let answers = different == 1 ? "1 answer differs" : "\(different) answers differ"
+    let skipped = skipped == 0 ? "" : "; \(skipped) not sent, refused for the JWT then"
+    return "\(requests) replayed, \(answers)\(skipped)"
+  }
+
+  /// Returns what differs from the recorded answer: status, reason, or whether the phone drops it.
+  static func difference(_ record: RecordedRequest, _ answer: SentAnswer) -> String? {
+    let isSame =
+      record.status == answer.status && record.reason == answer.reason
+      && (record.isDropped && record.fault == nil) == (answer.dropped != nil)
+    if isSame { return nil }
+    let then = text(record.status, record.reason, isDropped: record.isDropped)
+    let now = text(answer.status, answer.reason, isDropped: answer.dropped != nil)
+    let request = "\(record.request.method) \(record.request.path)"
+    let fault = record.fault.map { " (fault \($0))" } ?? ""
+    let detail = answer.detail.map { ": \($0)" } ?? ""
+    return "line \(record.line): \(request): recorded \(then)\(fault), now \(now)\(detail)"
+  }
+
+  private static func text(_ status: Int, _ reason: String?, isDropped: Bool) -> String {
+    if status == 0 { return "no answer" }
+    return ["\(status)", reason, isDropped ? "dropped" : nil].compactMap(\.self)
+      .joined(separator: " ")
+  }
+}
