@@ -36,7 +36,7 @@ let package = Package(
       name: "APNSSimulator", dependencies: ["SimulatorKit"], swiftSettings: strict),
     .executableTarget(
       name: "FCMSimulator", dependencies: ["SimulatorKit"], swiftSettings: strict),
-    // What simulators share: HTTP/2 over TLS, faults, records. No line of the clients.
+    // What simulators share: HTTP/2 over TLS, faults, records. No line of PushClient.
     .target(
       name: "SimulatorKit", dependencies: ["CNghttp2", "COpenSSL"], swiftSettings: strict),
 
