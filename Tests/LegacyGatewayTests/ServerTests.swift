@@ -88,7 +88,7 @@ import Testing
   func `a short outage closes no connection and loses no push, even of a disconnected sender`()
     async throws
   {
-    try await GatewayFixture.run({ $0.outageLimit = .seconds(60) }) { fixture in
+    try await GatewayFixture.run({ $0.outageLimit = .seconds(600) }) { fixture in
       fixture.store.change { $0.isAwayAfter = 0 }
       _ = try await fixture.client(send(FrameBuilder.push(1), FrameBuilder.simple()))
       async let other = fixture.client(send(FrameBuilder.push(3)), "quiet:2000")

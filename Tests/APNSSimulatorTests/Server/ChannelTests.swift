@@ -121,7 +121,7 @@ extension RunningSimulator {
       + (body == nil ? [] : ["content-type: application/json"])
     let data = body.map { ["--data-binary", $0] } ?? []
     let words =
-      ["-s", "-i", "--http2", "--max-time", "5", "--cacert", authorityPath, "-X", method]
+      ["-s", "-i", "--http2", "--max-time", "60", "--cacert", authorityPath, "-X", method]
       + all.flatMap { ["-H", $0] } + data + ["https://127.0.0.1:\(port)\(path)"]
     return Reply(try curl(words).output)
   }

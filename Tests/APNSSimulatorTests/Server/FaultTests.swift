@@ -48,7 +48,7 @@ import Testing
   func `a push without an answer`(action: String, exits: [Int32]) throws {
     let simulator = try RunningSimulator()
     try simulator.setFaults(#"[{"action":\#(action),"times":1}]"#)
-    let tool = try simulator.curl(simulator.words() + ["--max-time", "0.5", "--retry", "0"])
+    let tool = try simulator.curl(simulator.words() + ["--max-time", "10", "--retry", "0"])
     #expect(exits.contains(tool.status), "\(tool.errors)")
     let record = try #require(try simulator.records().first)
     #expect(record["status"] as? Int == 0 && record["fault"] != nil)

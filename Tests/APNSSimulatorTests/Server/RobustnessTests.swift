@@ -71,10 +71,10 @@ import Testing
 
   @Test func `a client that disconnects before a delayed answer is dropped`() throws {
     let simulator = try RunningSimulator()
-    try simulator.setFaults(#"[{"action":{"delay_ms":400},"times":1}]"#)
-    let tool = try simulator.curl(simulator.words() + ["--max-time", "0.2"])
+    try simulator.setFaults(#"[{"action":{"delay_ms":3000},"times":1}]"#)
+    let tool = try simulator.curl(simulator.words() + ["--max-time", "1"])
     #expect(tool.status == 28)
-    try simulator.setFaults(#"[{"action":{"delay_ms":600}}]"#)
+    try simulator.setFaults(#"[{"action":{"delay_ms":4000}}]"#)
     #expect(try simulator.push().status == 200, "the first delay ran out meanwhile")
   }
 }

@@ -24,7 +24,7 @@ while words and words[0].startswith("--"):
     if words[0] == "--cert":
         context.load_cert_chain(words[1])
     words = words[2:]
-raw = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=60)
+raw = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=240)
 stream = raw
 try:
     if words[0] == "tcp":
@@ -48,7 +48,7 @@ try:
                     count += len(block)
             except TimeoutError:
                 pass
-            stream.settimeout(60)
+            stream.settimeout(240)
             print("flooded", count, flush=True)
         elif step == "read":
             found = b""
@@ -64,7 +64,7 @@ try:
                 print("more" if stream.recv(1) else "end", flush=True)
             except TimeoutError:
                 print("quiet", flush=True)
-            stream.settimeout(60)
+            stream.settimeout(240)
         elif step == "sleep":
             time.sleep(int(values[0]) / 1000)
         elif step == "reset":

@@ -116,7 +116,7 @@ import Testing
   ) async throws {
     let server = try TokenServer(
       faults: #"[{"match":{"call":"token"},"action":\#(action)}]"#)
-    let mint = server.mint(timeout: .seconds(2))
+    let mint = server.mint(timeout: .seconds(8))
     #expect(try await mint.firstToken() == nil)
     #expect(mint.problem?.word == word)
     #expect(mint.problem?.isOfConfiguration == isOfConfiguration)
@@ -145,7 +145,7 @@ import Testing
       Issue.record("\(server.events)")
       return
     }
-    #expect(abs((lead + .seconds(seconds)) / .seconds(1)) < 10)
+    #expect(abs((lead + .seconds(seconds)) / .seconds(1)) < 60)
     #expect(mint.clockLead == lead)
     mint.close()
   }

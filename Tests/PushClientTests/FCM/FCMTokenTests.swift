@@ -28,7 +28,7 @@ import Testing
     async throws
   {
     let servers = try await FCMServers(
-      "{}", tokens: [#"{"status": 503}"#], requestTimeout: .seconds(2))
+      "{}", tokens: [#"{"status": 503}"#], requestTimeout: .seconds(10))
     guard case .unsent(.noConnection(let text)) = await servers.send(1) else {
       Issue.record("the push did not wait for a token")
       return
@@ -42,7 +42,7 @@ import Testing
     let servers = try await FCMServers(
       "{}",
       tokens: [#"{"status": 400, "body": "{\"error\":\"invalid_grant\"}"}"#],
-      requestTimeout: .seconds(2))
+      requestTimeout: .seconds(10))
     guard case .unsent(.turnedAway(let refusal)) = await servers.send(1) else {
       Issue.record("the push was not turned away")
       return
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test func `a token is renewed on open connections, and FCM refuses none`() async throws {
-    let short = FCMServers.token(#"\"access_token\":\"short\""#, life: 2)
+    let short = FCMServers.token(#"\"access_token\":\"short\""#, life: 10)
     let servers = try await FCMServers("{}", tokens: [short, FCMServers.tokens[1]])
     #expect(await servers.send(1) == .accepted)
     await servers.client.wait { $0 == .accessTokenFetched(lifetime: .seconds(3599)) }
@@ -90,7 +90,7 @@ import Testing
   @Test func `a new key of the project sends with the old token until it has its own`() async throws
   {
     let other = FCMServers.token(#"\"access_token\":\"other\""#, life: 3000)
-    let slow = #"{"delay": 3, "# + other.dropFirst()
+    let slow = #"{"delay": 6, "# + other.dropFirst()
     let servers = try await FCMServers("{}, {}", tokens: [FCMServers.tokens[0], slow])
     #expect(await servers.send(1) == .accepted)
     try Self.replaceKey(of: servers)
@@ -122,7 +122,7 @@ import Testing
 
   @Test func `another project does not get the token of the one before`() async throws {
     let servers = try await FCMServers(
-      "{}, {}", tokens: [FCMServers.tokens[0], #"{"status": 503}"#], requestTimeout: .seconds(2))
+      "{}, {}", tokens: [FCMServers.tokens[0], #"{"status": 503}"#], requestTimeout: .seconds(10))
     #expect(await servers.send(1) == .accepted)
     try Self.replaceKey(of: servers, project: "rides-test")
     guard case .unsent(.noConnection) = await servers.send(2) else {

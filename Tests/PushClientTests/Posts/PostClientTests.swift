@@ -112,7 +112,7 @@ import Testing
 
   @Test func `no answer in time, a lost connection and no server are told apart`() async throws {
     let server = try PostServer(secret: Self.secret)
-    let slow = try Self.client(server.port, "hang", within: .milliseconds(300))
+    let slow = try Self.client(server.port, "hang", within: .seconds(3))
     #expect(await Self.send([Self.post()], by: slow) == [.unanswered(.timeout)])
     let cut = await Self.send([Self.post()], by: try Self.client(server.port, "cut"))
     guard case .unanswered(.connectionLost) = cut.first else {
@@ -129,7 +129,7 @@ import Testing
 
   @Test func `a receiver that does not answer has no more than its connections`() async throws {
     let server = try PostServer(secret: Self.secret)
-    let client = try Self.client(server.port, "hang", within: .milliseconds(2500))
+    let client = try Self.client(server.port, "hang", within: .seconds(8))
     let outcomes = await Self.send((1...8).map { Self.post($0) }, by: client)
     #expect(outcomes.filter { $0 == .unanswered(.timeout) }.count == PostClient.connections)
     #expect(outcomes.filter { $0 == .unsent(.queuedTooLong) }.count == 4)
@@ -148,7 +148,7 @@ import Testing
   @Test(arguments: ["slow", "short"])
   func `an answer whose body does not end counts by its status`(_ path: String) async throws {
     let server = try PostServer(secret: Self.secret)
-    let client = try Self.client(server.port, path, within: .seconds(1))
+    let client = try Self.client(server.port, path, within: .seconds(5))
     #expect(await Self.send([Self.post()], by: client) == [.accepted])
     #expect(await server.stop().count == 1)
   }

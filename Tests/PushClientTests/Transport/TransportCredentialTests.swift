@@ -146,7 +146,7 @@ import TestSupport
       #"{"client_ca": "\#(fixtures.path("ca.pem"))", "connections": [{}]}"#)
     let stranger = try fixtures.clientCertificate("stranger.pem")
     let client = try TestClient(
-      server.url, requestTimeout: .seconds(5),
+      server.url, requestTimeout: .seconds(10),
       credentials: Credentials(
         lanes: [.init(.driver, .production): .init(certificate: stranger)], bundleIDs: [:]))
     let outcome = await client.send(Self.push(1, .driver))

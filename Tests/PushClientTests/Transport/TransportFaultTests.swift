@@ -50,9 +50,9 @@ import Testing
   func blackHole() async throws {
     let server = try await FaultServer(
       #"{"connections": [{"answers": [{"status": 200}, {"hole": true}]}, {}]}"#)
-    let client = try TestClient(server.url, requestTimeout: .seconds(8)) {
+    let client = try TestClient(server.url, requestTimeout: .seconds(20)) {
       $0.pingAfter = .seconds(1)
-      $0.pingTimeout = .seconds(2)
+      $0.pingTimeout = .seconds(5)
     }
     #expect(await client.send(.test(1)) == .accepted)
     // The second push gets no answer from the black hole, nor does the ping that checks the
@@ -204,7 +204,7 @@ import Testing
   func firstStreamAlone() async throws {
     let server = try await FaultServer(
       #"{"connections": [{"answers": [{"silent": true}]}, {}]}"#)
-    let client = try TestClient(server.url, requestTimeout: .seconds(5))
+    let client = try TestClient(server.url, requestTimeout: .seconds(10))
     let outcomes = await client.send((1...20).map { .test($0) })
     #expect(outcomes.first == .unanswered(.timeout))
     let others = outcomes.dropFirst()
