@@ -38,7 +38,7 @@ struct KeyWarnings {
   /// Returns the known key that was probably meant, or where keys of the app go.
   private static func advice(_ key: String, _ names: Set<String>) -> String {
     guard let nearest = nearest(to: key, in: names.sorted()),
-      editDistance(nearest, key) <= max(1, key.count / 3)
+      editDistance(nearest, key) <= max(1, key.count / 2)
     else { return "own keys go next to aps" }
     return "the nearest known is \(nearest)"
   }
