@@ -11,7 +11,7 @@ $$;
 
 comment on function ridepulse.raw_ride(text, text, text) is
   'Returns the ID of the pseudo ride of an address or a person. kind: push, broadcast or person. '
-  'address: the token in lower-case hexadecimal, the channel''s ID, or the owner''s ID.';
+  'address: the token, of APNs in lower-case hexadecimal, the channel''s ID, or the owner''s ID.';
 
 -- The messages quote no payload: it may be for one person only.
 create function ridepulse.check_payload(function_name text, payload json, max_bytes integer)
@@ -27,7 +27,7 @@ begin
     raise exception 'payload of ridepulse.% has % bytes, at most % are allowed', function_name,
       octet_length(payload::text), max_bytes
       using errcode = 'invalid_parameter_value',
-            hint = 'APNs refuses a larger one. Spaces count: send the JSON without them.';
+            hint = 'APNs and FCM refuse a larger one. Spaces count: send the JSON without them.';
   end if;
 end
 $$;
@@ -48,7 +48,7 @@ begin
   if seconds < 0 or seconds > extract(epoch from longest) then
     raise exception 'expires of ridepulse.% is %', function_name, validity
       using errcode = 'invalid_parameter_value',
-            hint = format('Send 0 (never stored by APNs) to %s: APNs stores nothing longer.', longest);
+            hint = format('Send 0 (never stored) to %s: nothing is stored longer.', longest);
   end if;
   return case when seconds = 0 then 0
     else ceil(extract(epoch from clock_timestamp()) + seconds) end;
@@ -56,7 +56,7 @@ end
 $$;
 
 comment on function ridepulse.raw_expiration(text, interval, interval) is
-  'Returns when a raw push expires, in seconds since 1970, or 0 if APNs is to store it never. '
+  'Returns when a raw push expires, in seconds since 1970, or 0 if it is never to be stored. '
   'expires: null means 1 hour. longest: the longest that is accepted. function_name is for the '
   'message. Errors: 22023.';
 
@@ -105,8 +105,45 @@ comment on function ridepulse.check_collapse_id(text, text) is
   'Checks the argument collapse_id: 1 to 64 bytes without control characters, or null. '
   'function_name is for the message. Errors: 22023.';
 
--- The token need not belong to a phone, and no phone is registered: what APNs answers about an
--- unknown token is in the ledger alone. The keys of the data are those of RawPush in RideCore.
+-- The phone with the token decides; the form of a token that no phone has. A token of APNs is
+-- hexadecimal.
+create function ridepulse.push_platform(app text, token text) returns text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select case
+    when exists (
+      select from ridepulse.devices d
+      where d.app = $1 and d.token = $2 and d.platform = 'android') then 'android'
+    when $2 ~ '^[0-9A-Fa-f]+$' then 'ios'
+    when strpos($2, ':') > 0 or $2 ~ '^[cdef][A-Za-z0-9_-]{21}$' then 'android'
+    else 'ios' end
+$$;
+
+comment on function ridepulse.push_platform(text, text) is
+  'Returns the platform of the phone with a token: that of its row, otherwise that of the token''s '
+  'form.';
+
+create function ridepulse.check_android_push(push_type text, environment text) returns void
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  if push_type not in ('alert', 'background') then
+    raise exception 'push_type of ridepulse.push is %, and the token an Android phone''s',
+      quote_literal(push_type)
+      using errcode = 'invalid_parameter_value', hint = 'Send alert or background.';
+  elsif environment is not null then
+    raise exception 'environment of ridepulse.push is %, and the token an Android phone''s',
+      quote_literal(environment)
+      using errcode = 'invalid_parameter_value', hint = 'FCM has no environments: send null.';
+  end if;
+end
+$$;
+
+comment on function ridepulse.check_android_push(text, text) is
+  'Checks the arguments of a push to an Android phone that only pushes to iPhones have. Errors: '
+  '22023.';
+
+-- The token need not belong to a phone, and no phone is registered: what the service answers about an
+-- unknown token is in the ledger alone. The keys of the data are those of RawPush in RideCore. FCM
+-- counts the keys and values of a payload, which the engine does.
 create function ridepulse.push(
   app text, token text, payload json, push_type text default 'alert',
   priority integer default null, expires interval default '1 hour',
@@ -115,21 +152,30 @@ create function ridepulse.push(
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   new_id constant uuid := gen_random_uuid();
+  platform constant text := ridepulse.push_platform(app, token);
+  is_android constant boolean := platform = 'android';
+  address constant text := ridepulse.canonical_token(platform, token);
 begin
-  perform ridepulse.check_app('push', app), ridepulse.check_token('push', token),
+  perform ridepulse.check_app('push', app),
+    ridepulse.check_phone_token('push', platform, token),
     ridepulse.check_push_type('push', push_type, priority),
-    ridepulse.check_payload('push', payload, case push_type when 'voip' then 5120 else 4096 end),
+    ridepulse.check_payload('push', payload, case when is_android then 15000
+      when push_type = 'voip' then 5120 else 4096 end),
     ridepulse.check_environment('push', environment),
     ridepulse.check_collapse_id('push', collapse_id);
+  if is_android then
+    perform ridepulse.check_android_push(push_type, environment);
+  end if;
   insert into ridepulse.events (ride_id, event, data)
-  values (ridepulse.raw_ride('push', app, lower(token)), 'raw_push',
+  values (ridepulse.raw_ride('push', app, address), 'raw_push',
     jsonb_strip_nulls(jsonb_build_object(
-      'app', push.app, 'token', lower(push.token), 'payload', push.payload::text,
-      'push_type', push.push_type, 'priority', push.priority,
-      'expiration', ridepulse.raw_expiration('push', push.expires, interval '30 days'),
+      'app', push.app, 'token', address, 'platform', case when is_android then platform end,
+      'payload', push.payload::text, 'push_type', push.push_type, 'priority', push.priority,
+      'expiration', ridepulse.raw_expiration('push', push.expires,
+        case when is_android then interval '28 days' else interval '30 days' end),
       'environment', push.environment, 'collapse_id', push.collapse_id,
       'is_registered', nullif(exists (
-        select from ridepulse.devices d where d.app = push.app and d.token = lower(push.token)),
+        select from ridepulse.devices d where d.app = push.app and d.token = address),
         false),
       'apns_id', new_id)));
   return new_id;
@@ -137,12 +183,15 @@ end
 $$;
 
 comment on function ridepulse.push(text, text, json, text, integer, interval, text, text) is
-  'Sends one push, without a rule, when the transaction commits; returns its apns-id. token: '
-  'hexadecimal, of a phone or a card, registered or not. payload: a JSON object, sent byte for byte. '
-  'push_type: a value of apns-push-type. priority: 10, 5, 1; null means the default of the type. '
-  'expires: how long it is valid, up to 30 days; 0 means that APNs never stores it. environment: '
-  'production or sandbox; null means that of the phone or the service. collapse_id: a later push '
-  'with the same one replaces it. Errors: 22023 for an argument that is not what the function takes.';
+  'Sends one push, without a rule, when the transaction commits; returns its apns-id. token: of APNs '
+  'in hexadecimal, of a phone or a card, or an FCM registration token or installation ID; registered '
+  'or not. payload: a JSON object: of APNs, sent byte for byte; for an Android phone, the message of '
+  'FCM without the phone. push_type: a value of apns-push-type; for an Android phone alert or '
+  'background. priority: 10, 5, 1; null means the default of the type. expires: how long it is valid, '
+  'up to 30 days, 28 days for an Android phone; 0 means that it is never stored. environment: '
+  'production or sandbox; null means that of the phone or the service, and for an Android phone. '
+  'collapse_id: a later push with the same one replaces it. Errors: 22023 for an argument that is not '
+  'what the function takes.';
 
 -- A channel without storage accepts only pushes that are never stored.
 create function ridepulse.broadcast(

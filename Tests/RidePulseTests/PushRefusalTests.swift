@@ -11,7 +11,7 @@ import TestSupport
   /// The words after the command, the payload, and parts of the message.
   private static let mistakes: [([String], String, [String])] = [
     (["push", "--token", "ab", "--payload", "-"], "{}", ["--app APP is missing"]),
-    (["push", "--app", "customer", "--payload", "-"], "{}", ["--token HEX is missing"]),
+    (["push", "--app", "customer", "--payload", "-"], "{}", ["--token TOKEN is missing"]),
     (["push", "--app", "customer", "--token", "ab"], "{}", ["--payload FILE is missing"]),
     (push("xy"), "{}", ["--token is not a token", "hexadecimal"]),
     (

@@ -11,9 +11,8 @@ extension APICall {
     let field = APIField("token", .phoneToken)
     if arguments["platform"] != .string(Platform.android.rawValue) {
       if DeviceToken(token) != nil { return }
-      let isOfFCM = registration.isFID || token.utf8.contains(UInt8(ascii: ":"))
       throw field.invalid(
-        APIField.notOfAPNs + (isOfFCM ? "; an FCM token needs platform android" : ""))
+        APIField.notOfAPNs + (registration.isOfFCM ? "; an FCM token needs platform android" : ""))
     }
     if token.utf8.count >= 64, token.allSatisfy(\.isHexDigit) {
       throw field.invalid("looks like one of APNs; send platform ios or leave it out")

@@ -123,7 +123,7 @@ package struct APICall: Hashable, Sendable {
   package static let push = APICall(
     "push", "POST", "/v1/push",
     fields: [
-      APIField("app", .app), APIField("token", .token, isRequired: false),
+      APIField("app", .app), APIField("token", .phoneToken, isRequired: false),
       APIField("channel", .channel, isRequired: false), APIField("payload", .payload),
       APIField("push_type", .pushType, isRequired: false),
       APIField("priority", .priority, isRequired: false),

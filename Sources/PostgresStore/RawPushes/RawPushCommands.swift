@@ -13,7 +13,7 @@ package struct RawPushCommands: Sendable {
   package struct Order: Hashable, Sendable {
     package var app: App
     package var target: RawPush.Target
-    /// The JSON text, which is sent byte for byte.
+    /// The JSON text.
     package var payload: String
     /// Ignored for a broadcast, which has only one type.
     package var pushType: PushType
@@ -56,10 +56,10 @@ package struct RawPushCommands: Sendable {
     let app = order.app.rawValue
     let call =
       switch order.target {
-      case .device(let token):
+      case .device, .registration:
         Call(
           Self.push,
-          [app, token.hex, order.payload, order.pushType.rawValue, priority, seconds])
+          [app, order.target.text, order.payload, order.pushType.rawValue, priority, seconds])
       case .channel(let channel):
         Call(Self.broadcast, [app, channel.rawValue, order.payload, priority, seconds])
       }
@@ -72,15 +72,11 @@ package struct RawPushCommands: Sendable {
 
   /// Returns the ledger's row of a push so far; nil if the engine has not handled it.
   package func outcome(of id: PushID, _ order: Order) async throws(PostgresError) -> LedgerRow? {
-    let (source, address) =
-      switch order.target {
-      case .device(let token): (RawPush.Source.push, token.hex)
-      case .channel(let channel): (.broadcast, channel.rawValue)
-      }
+    let source: RawPush.Source = order.target.isBroadcast ? .broadcast : .push
     let rows = try await session.run([
       Call(
         LedgerRow.ofRawPush,
-        [source.rawValue, order.app.rawValue, address, id.description])
+        [source.rawValue, order.app.rawValue, order.target.text, id.description])
     ])
     return try LedgerRow.all(rows[0]).first
   }

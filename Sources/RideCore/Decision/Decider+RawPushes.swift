@@ -9,9 +9,12 @@ extension Decider {
     }
     var entry = rawEntry(id, event, source, of: push.app)
     entry.pushType = push.pushType
-    guard case .device(let token) = push.target else { return plan(push, entry, nil) }
-    entry.tokenSuffix = token.suffix
-    let phone = decision.view.phones.first { $0.app == push.app && $0.token == token.hex }
+    guard let platform = push.target.platform else { return plan(push, entry, nil) }
+    entry.tokenSuffix = push.target.suffix
+    let token = push.target.text
+    let phone = decision.view.phones.first {
+      $0.app == push.app && $0.token == token && $0.platform == platform
+    }
     entry.phone = phone?.id
     if closeUnknown(entry) { return }
     if phone == nil, push.isRegistered { return close(entry, .suppressed, .phoneDisabled) }
@@ -36,7 +39,6 @@ extension Decider {
   }
 
   private mutating func plan(_ push: RawPush, _ entry: LedgerEntry, _ phone: Phone?) {
-    if phone?.platform == .android { return close(entry, .suppressed, .rawPush) }
     do throws(Planner.Problem) {
       var planned = try planned(push, entry, to: phone)
       planned.mustNotRepeat = push.mustNotRepeat
@@ -52,17 +54,20 @@ extension Decider {
   ) throws(Planner.Problem) -> PlannedPush {
     let validUntil = push.validUntil(from: entry.event.at)
     try Planner.check(validUntil, at: now)
-    let topic = try Planner.topic(of: push.app, entry.pushType, configuration)
     let payload = Array(push.payload.utf8)
-    let limit = RawPush.payloadLimit(push.pushType, isBroadcast: push.isBroadcast)
-    try Planner.check(payload, atMost: limit)
+    try Planner.check(payload, atMost: push.target.payloadLimit(push.pushType))
     try check(push, payload)
+    if case .registration(let registration) = push.target {
+      return try message(push, entry, to: registration, phone, validUntil: validUntil)
+    }
+    let topic = try Planner.topic(of: push.app, entry.pushType, configuration)
     var headers = PushHeaders(
       id: entry.id, topic: topic, pushType: entry.pushType, priority: push.priority,
       expiration: push.mayBeStored ? .at(validUntil) : .neverStore)
     let address: PushAddress
     switch push.target {
     case .channel(let id): address = .channel(try channel(id.rawValue, of: push.app))
+    case .registration(let registration): address = .registration(registration)
     case .device(let token):
       address = .device(token)
       headers.collapseID = push.collapseID ?? CollapseID(entry.id.description)
@@ -87,11 +92,11 @@ extension Decider {
         headers: headers, payload: payload, validUntil: validUntil))
   }
 
-  /// Throws if Apple would refuse the push; a legacy sender always got Apple's own answer.
+  /// Throws if Apple or Google would refuse the push; a legacy sender always got Apple's own answer.
   private func check(_ push: RawPush, _ payload: [UInt8]) throws(Planner.Problem) {
     if push.source == .legacy { return }
     let problem = RawPushProblem.of(
-      push.pushType, priority: push.priority, payload: payload, isBroadcast: push.isBroadcast)
+      push.pushType, priority: push.priority, payload: payload, to: push.target)
     guard let problem else { return }
     throw Planner.Problem(
       status: .rejected,
@@ -108,8 +113,6 @@ extension Decider {
 }
 
 extension LedgerReason {
-  fileprivate static let rawPush = LedgerReason(.appleOnly, "raw pushes reach iPhones only")
-
   fileprivate static func unreadable(_ source: RawPush.Source) -> LedgerReason {
     let what = source == .legacy ? "frame" : source.rule
     return LedgerReason(.unreadableFrame, "unreadable \(what)")

@@ -38,15 +38,21 @@ extension Planner {
   static func registration(
     of phone: Phone, _ configuration: EngineConfiguration
   ) throws(Problem) -> FCMRegistration {
-    guard configuration.androidApps.contains(phone.app) else {
-      throw Problem(status: .suppressed, reason: .noServiceAccount(of: phone.app))
-    }
+    try checkServiceAccount(of: phone.app, configuration)
     guard let registration = FCMRegistration(phone.token) else {
       throw Problem(
         status: .suppressed,
         reason: LedgerReason(.badToken, "the phone's token is not an FCM registration"))
     }
     return registration
+  }
+
+  /// Throws if an app's messages can't leave.
+  static func checkServiceAccount(
+    of app: App, _ configuration: EngineConfiguration
+  ) throws(Problem) {
+    if configuration.androidApps.contains(app) { return }
+    throw Problem(status: .suppressed, reason: .noServiceAccount(of: app))
   }
 
   /// Returns the message for the phones of one person that have these texts.

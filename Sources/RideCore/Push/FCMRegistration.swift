@@ -21,6 +21,10 @@ package struct FCMRegistration: Hashable, Sendable, CustomStringConvertible {
       && bytes.allSatisfy(Self.isBase64URL)
   }
 
+  /// Whether its form shows that it is of FCM: it is an installation ID, or one with what follows it
+  /// in a registration token.
+  package var isOfFCM: Bool { isFID || text.utf8.contains(UInt8(ascii: ":")) }
+
   private static func isBase64URL(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -17,8 +17,10 @@ package struct RawPush: Hashable, Sendable {
 
   /// The recipient.
   package enum Target: Hashable, Sendable {
-    /// One phone, or one card on it.
+    /// One iPhone, or one card on it.
     case device(DeviceToken)
+    /// One Android phone.
+    case registration(FCMRegistration)
     /// All subscribers of a broadcast channel.
     case channel(ChannelID)
   }
@@ -26,15 +28,15 @@ package struct RawPush: Hashable, Sendable {
   package var source: Source
   package var app: App
   package var target: Target
-  /// The JSON text, byte for byte as received.
+  /// The JSON text as received: what APNs gets byte for byte, or FCM's message without the phone.
   package var payload: String
   package var pushType: PushType
   package var priority: PushPriority
-  /// When APNs must stop storing it, in seconds since 1970.
+  /// When the service must stop storing it, in seconds since 1970.
   ///
   /// 0 means that it is never stored, nil that the sender stated no expiration.
   package var expiration: UInt32?
-  /// False if APNs must not store it although RidePulse retries it until `expiration`.
+  /// False if it must not be stored although RidePulse retries it until `expiration`.
   package var isStored = true
   /// The APNs environment that the sender states; nil for that of the phone or the service.
   package var environment: APNsEnvironment?
@@ -57,15 +59,6 @@ package struct RawPush: Hashable, Sendable {
     self.expiration = expiration
   }
 
-  /// The maximum number of bytes that APNs accepts in the body.
-  package static func payloadLimit(_ type: PushType, isBroadcast: Bool) -> Int {
-    isBroadcast ? PushRequest.broadcastLimit : type.rules.payloadLimit
-  }
-
-  var isBroadcast: Bool {
-    if case .channel = target { true } else { false }
-  }
-
   /// Whether a second arrival would do harm: another card on the screen, or another call.
   var mustNotRepeat: Bool {
     switch pushType {
@@ -78,15 +71,13 @@ package struct RawPush: Hashable, Sendable {
     }
   }
 
-  /// Whether APNs may store it for a phone that is off.
+  /// Whether it may be stored for a phone that is off.
   var mayBeStored: Bool {
     isStored && expiration != 0 && (expiration != nil || pushType.isStoredByDefault)
   }
 
-  /// How long APNs stores a push at most.
-  package static func longestStorage(isBroadcast: Bool) -> Duration {
-    isBroadcast ? ChannelStorage.longest : .seconds(30 * 86_400)
-  }
+  /// How long APNs stores a push to a token at most.
+  package static let longestStorage: Duration = .seconds(30 * 86_400)
 
   /// Returns the time after which the push is no longer sent, if it was received at `start`.
   func validUntil(from start: Timestamp) -> Timestamp {
@@ -97,7 +88,7 @@ package struct RawPush: Hashable, Sendable {
     case let seconds?:
       min(
         Timestamp(epochSeconds: Int64(seconds)),
-        start + Self.longestStorage(isBroadcast: isBroadcast))
+        start + target.longestStorage)
     }
   }
 }
@@ -158,6 +149,8 @@ extension RawPush {
   private struct EventData: Codable {
     var app: String
     var token: String?
+    /// Absent for an iPhone.
+    var platform: String?
     var channel: String?
     var payload: String
     var pushType: String?
@@ -172,7 +165,7 @@ extension RawPush {
     var pushID: String?
 
     enum CodingKeys: String, CodingKey {
-      case app, token, channel, payload, priority, expiration, environment, identifier
+      case app, token, platform, channel, payload, priority, expiration, environment, identifier
       case pushType = "push_type"
       case isStored = "is_stored"
       case collapseID = "collapse_id"
@@ -186,6 +179,9 @@ extension RawPush {
     var data = EventData(app: app.rawValue, payload: payload)
     switch target {
     case .device(let token): data.token = token.hex
+    case .registration(let registration):
+      data.token = registration.text
+      data.platform = Platform.android.rawValue
     case .channel(let channel): data.channel = channel.rawValue
     }
     data.priority = priority.rawValue
@@ -225,9 +221,11 @@ extension RawPush {
   }
 
   private static func target(_ data: EventData, _ source: Source) -> Target? {
-    source == .broadcast
-      ? data.channel.flatMap { ChannelID($0) }.map { .channel($0) }
-      : data.token.flatMap { DeviceToken($0) }.map { .device($0) }
+    if source == .broadcast { return data.channel.flatMap { ChannelID($0) }.map { .channel($0) } }
+    if data.platform == Platform.android.rawValue {
+      return data.token.flatMap { FCMRegistration($0) }.map { .registration($0) }
+    }
+    return data.token.flatMap { DeviceToken($0) }.map { .device($0) }
   }
 
   private static func pushType(_ data: EventData, _ source: Source) -> PushType? {
@@ -242,15 +240,5 @@ extension RawPush {
       return source == .legacy ? nil : type.rules.defaultPriority
     }
     return PushPriority(rawValue: number)
-  }
-}
-
-extension RawPush.Target {
-  /// The whole address, for the derivation of an ID; never for a log.
-  fileprivate var text: String {
-    switch self {
-    case .device(let token): token.hex
-    case .channel(let channel): channel.rawValue
-    }
   }
 }

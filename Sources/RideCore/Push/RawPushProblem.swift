@@ -1,10 +1,14 @@
 import Base
 
-/// Why Apple would refuse a raw push: found before it is sent, and if possible before it is
+/// Why APNs or FCM would refuse a raw push: found before it is sent, and if possible before it is
 /// committed.
 package struct RawPushProblem: Hashable, Sendable {
   package enum Field: String, Hashable, Sendable {
     case payload, priority
+    case pushType = "push_type"
+
+    /// The option of `ridepulse push`.
+    package var option: String { self == .pushType ? "--type" : "--" + rawValue }
   }
 
   /// The part of the push that is wrong.
@@ -21,35 +25,60 @@ package struct RawPushProblem: Hashable, Sendable {
   ///
   /// - Parameter priority: nil for the type's default.
   package static func of(
-    _ type: PushType, priority: PushPriority?, payload: some Collection<UInt8>, isBroadcast: Bool
+    _ type: PushType, priority: PushPriority?, payload: some Collection<UInt8>,
+    to target: RawPush.Target
   ) -> RawPushProblem? {
-    let limit = RawPush.payloadLimit(type, isBroadcast: isBroadcast)
+    let isAndroid = target.platform == .android
+    if isAndroid, type != .alert, type != .background {
+      return RawPushProblem(
+        .pushType, "is \(type.rawValue); an Android phone receives alert and background")
+    }
+    let limit = target.payloadLimit(type)
     if payload.count > limit {
       return RawPushProblem(
         .payload,
-        "has \(payload.count) bytes; APNs accepts \(limit) "
-          + (isBroadcast ? "in a broadcast" : "for push type \(type.rawValue)"))
+        "has \(payload.count) bytes; \(target.service) accepts \(limit) "
+          + (target.isBroadcast ? "in a broadcast" : "for push type \(type.rawValue)"))
     }
     // Apple's page on broadcasts lists 1 as well, which it does not for other Live Activity pushes.
-    if let priority, !isBroadcast, !type.rules.priorities.contains(priority) {
+    if let priority, !target.isBroadcast, !type.rules.priorities.contains(priority) {
       let known = type.rules.priorities.map { "\($0.rawValue)" }.joined(separator: " or ")
       return RawPushProblem(
         .priority,
-        "is \(priority.rawValue); APNs accepts \(known) for push type \(type.rawValue)")
+        "is \(priority.rawValue); \(isAndroid ? "RidePulse" : "APNs") accepts \(known) for push type "
+          + type.rawValue)
     }
     let bytes = Array(payload)
     let value: JSONValue
     do throws(JSONParser.Fault) {
-      value = try JSONParser.parse(bytes, allowsDuplicates: true)
+      value = try JSONParser.parse(bytes, allowsDuplicates: !isAndroid)
     } catch {
       return RawPushProblem(
         .payload, "can't be read at \(error.location(in: bytes)): \(error.what)")
     }
     guard case .object(let members) = value else {
       return RawPushProblem(
-        .payload, "is not a JSON object; send an object such as {\"aps\": {\"alert\": \"Hi\"}}")
+        .payload,
+        "is not a JSON object; send an object such as "
+          + (isAndroid ? RawMessage.example : "{\"aps\": {\"alert\": \"Hi\"}}"))
     }
-    return aps(type, members["aps"], isBroadcast).map { RawPushProblem(.payload, $0) }
+    let problem =
+      isAndroid
+      ? RawMessage(value).problem(of: type)
+      : fcm(type, members) ?? aps(type, members["aps"], target.isBroadcast)
+    return problem.map { RawPushProblem(.payload, $0) }
+  }
+
+  /// Returns what is wrong with an alert for Android phones, of which an iPhone shows nothing.
+  private static func fcm(_ type: PushType, _ members: [String: JSONValue]) -> String? {
+    guard type == .alert, members["aps"] == nil else { return nil }
+    for key in ["message", "android", "notification"] {
+      guard case .object? = members[key] else { continue }
+      return
+        "has \(key) and no aps: it is for Android phones; an iPhone receives an object such as "
+        + "{\"aps\": {\"alert\": \"Hi\"}}"
+    }
+    return nil
   }
 
   /// Returns what is wrong with the member `aps`, for the types for which Apple states what it must

@@ -5,7 +5,7 @@ import Foundation
 enum DeliveryLint {
   /// Warns about a validity that APNs cuts short.
   static func lateness(_ rule: Rule) -> [String] {
-    let longest = RawPush.longestStorage(isBroadcast: false)
+    let longest = RawPush.longestStorage
     guard rule.what.isForPhones, rule.expires.storage > longest else { return [] }
     return [
       "expires \(rule.expires.storage.rideText): APNs stores a push for \(longest.rideText) at most"

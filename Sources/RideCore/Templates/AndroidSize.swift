@@ -34,8 +34,11 @@ package enum AndroidSize {
 
   private static func fields(of body: [UInt8]) -> [Field] {
     let message = JSONValue(json: body)?["message"]
+    // What Android's part states takes the place of what is common to all platforms.
     let groups = [
-      (message?["data"], ""), (message?.value(at: ["android", "notification"]), "notification."),
+      (message?.value(at: ["android", "data"]) ?? message?["data"], ""),
+      (message?["notification"], "notification."),
+      (message?.value(at: ["android", "notification"]), "notification."),
     ]
     return groups.flatMap { group, prefix -> [Field] in
       guard case .object(let members)? = group else { return [] }

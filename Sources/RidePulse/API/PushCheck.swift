@@ -24,19 +24,43 @@ enum PushCheck {
         .invalidValue, "\(stray) is for a push to a token; leave it out of a broadcast",
         field: stray)
     }
-    let longest = RawPush.longestStorage(isBroadcast: isBroadcast)
+    let target = try target(arguments)
+    let longest = target.longestStorage
     if case .integer(let seconds) = arguments["expires"], .seconds(seconds) > longest {
       throw APIError(
-        .invalidValue, "expires is longer than APNs stores it; send \(longest.rideText) at most",
+        .invalidValue,
+        "expires is longer than \(target.service) stores it; send \(longest.rideText) at most",
         field: "expires")
     }
     let problem = RawPushProblem.of(
       pushType(arguments, isBroadcast: isBroadcast), priority: priority(arguments),
-      payload: payload(arguments).utf8, isBroadcast: isBroadcast)
+      payload: payload(arguments).utf8, to: target)
     if let problem {
       let field = problem.field.rawValue
       throw APIError(.invalidValue, "\(field) \(problem.text)", field: field)
     }
+  }
+
+  /// The recipient, of which an Android phone has no environment.
+  private static func target(
+    _ arguments: [String: JSONValue]
+  ) throws(APIError) -> RawPush.Target {
+    if case .string(let text)? = arguments["channel"], let channel = ChannelID(text) {
+      return .channel(channel)
+    }
+    guard case .string(let text)? = arguments["token"], let target = RawPush.Target(token: text)
+    else {
+      throw APIError(
+        .invalidValue,
+        "token is not a token: 2 to 512 hexadecimal digits, an even number of them, or one of FCM",
+        field: "token")
+    }
+    if case .registration = target, arguments["environment"] != nil {
+      throw APIError(
+        .invalidValue, "environment is not for an Android phone: FCM has none; leave it out",
+        field: "environment")
+    }
+    return target
   }
 
   private static func pushType(_ arguments: [String: JSONValue], isBroadcast: Bool) -> PushType {

@@ -8,8 +8,8 @@ enum Push: Command {
     options: [
       RawPushOptions.app,
       .init(
-        name: "--token", value: "HEX", isRequired: true,
-        help: "the token of a phone or card, registered or not"),
+        name: "--token", value: "TOKEN", isRequired: true,
+        help: "the token of a phone or card, registered or not; of Android also an installation ID"),
       RawPushOptions.payload,
       .choice(
         "--type", "TYPE", CommandForm.words(PushType.self), default: PushType.alert.rawValue),
@@ -19,18 +19,20 @@ enum Push: Command {
       RawPushOptions.expires(longest: "30d"), RawPushOptions.wait,
     ],
     notes: RawPushOptions.notes + [
-      "A token that APNs reports as gone is disabled if a phone with it is registered."
+      "The payload is what APNs gets or, for an Android phone, FCM's message without the phone.",
+      "A token that is reported as gone is disabled if a phone with it is registered.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let arguments = context.arguments
-    guard let token = arguments.value("--token").flatMap({ DeviceToken($0) }) else {
+    guard let target = arguments.value("--token").flatMap({ RawPush.Target(token: $0) }) else {
       // The message does not quote the value: it may be a real token.
       throw arguments.error(
-        "--token is not a token: 2 to 512 hexadecimal digits, an even number of them")
+        "--token is not a token: 2 to 512 hexadecimal digits, an even number of them, or one of FCM"
+      )
     }
     return try await RawPushSender(
-      context: context, target: .device(token), pushType: arguments.choice("--type") ?? .alert
+      context: context, target: target, pushType: arguments.choice("--type") ?? .alert
     ).run()
   }
 }
@@ -66,7 +68,7 @@ private enum RawPushOptions {
 
   static let payload = CommandForm.Option(
     name: "--payload", value: "FILE", isRequired: true,
-    help: "the JSON to send, byte for byte; - is standard input")
+    help: "the JSON to send; - is standard input")
 
   static func expires(longest: String) -> CommandForm.Option {
     .init(

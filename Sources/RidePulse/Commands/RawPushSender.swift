@@ -10,9 +10,7 @@ struct RawPushSender {
   let target: RawPush.Target
   let pushType: PushType
 
-  private var isBroadcast: Bool {
-    if case .channel = target { true } else { false }
-  }
+  private var isBroadcast: Bool { target.isBroadcast }
 
   func run() async throws -> ExitStatus {
     let order = try order()
@@ -33,8 +31,8 @@ struct RawPushSender {
     let expires = try arguments.value("--expires").map { try expiry($0) }
     let payload = try PayloadFile.read(arguments.value("--payload") ?? "", arguments)
     let problem = RawPushProblem.of(
-      pushType, priority: priority, payload: payload, isBroadcast: isBroadcast)
-    if let problem { throw arguments.error("--\(problem.field.rawValue) \(problem.text)") }
+      pushType, priority: priority, payload: payload, to: target)
+    if let problem { throw arguments.error("\(problem.field.option) \(problem.text)") }
     return RawPushCommands.Order(
       app: App(rawValue: arguments.value("--app") ?? ""), target: target,
       payload: String(decoding: payload, as: UTF8.self), pushType: pushType, priority: priority,
@@ -47,10 +45,10 @@ struct RawPushSender {
         "--expires \(text) is not a duration; expected one such as 30s, 5m or 1h30m, or never-store"
       )
     }
-    let longest = RawPush.longestStorage(isBroadcast: isBroadcast)
+    let longest = target.longestStorage
     if expiry.storage <= longest { return expiry }
     throw context.arguments.error(
-      "--expires \(text) is longer than APNs stores a \(isBroadcast ? "broadcast" : "push"); "
+      "--expires \(text) is longer than \(target.service) stores a \(isBroadcast ? "broadcast" : "push"); "
         + "expected \(longest.rideText) at most")
   }
 

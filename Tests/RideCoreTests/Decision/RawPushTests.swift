@@ -39,15 +39,6 @@ import Testing
       by: Sample.book(), now: now)
   }
 
-  @Test func `a raw push reaches iPhones only`() throws {
-    var phone = Sample.phone(token: "aabb")
-    phone.platform = .android
-    let decision = decision([event(try push(token: "aabb"))], phones: [phone])
-    #expect(decision.pushes.isEmpty)
-    #expect(decision.reasons == ["suppressed: raw pushes reach iPhones only"])
-    #expect(decision.ended.map { $0.reason?.code } == [.engine(.appleOnly)])
-  }
-
   @Test func `R106: a push needs no phone, and 410 invalidates none`() throws {
     let push = try push()
     let decision = decision([event(push)])
