@@ -30,12 +30,13 @@ struct TokenSchedule: Sendable {
 
   /// Records that APNs reported a token as expired.
   ///
-  /// A window's token is replaced once, by one issued in the current second. If the clock is wrong,
-  /// the client can do nothing more.
+  /// A window's token is replaced once, by one issued in the current second, but not in that of the
+  /// window's: it would be the same token again. If the clock is wrong, the client can do nothing
+  /// more.
   mutating func expired(issuedAt: Int64, at now: Timestamp) {
     let start = Self.windowStart(at: now)
     guard issuedAt == start, reissued?.window != start else { return }
-    reissued = (window: start, issuedAt: now.epochSeconds)
+    reissued = (window: start, issuedAt: max(now.epochSeconds, start + 1))
   }
 
   /// Returns what a connection must do that has used a token for `usedFor`.

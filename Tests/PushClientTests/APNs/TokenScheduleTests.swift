@@ -93,6 +93,27 @@ import Testing
     #expect(schedule.issuedAt(at: Self.at(1800)) == Self.start + 1800, "the next window is its own")
   }
 
+  @Test(
+    "R8: what replaces an expired token is later, and stays, in any second of the window",
+    arguments: [(Int64(0), Int64(1)), (1, 1), (2, 2), (1199, 1199), (1799, 1799)])
+  func expiredEarly(reported: Int64, issuedAt: Int64) {
+    var schedule = TokenSchedule()
+    schedule.expired(issuedAt: Self.start, at: Self.at(reported))
+    for now in [reported, reported + 1, 1799] where now >= reported && now < 1800 {
+      #expect(schedule.issuedAt(at: Self.at(now)) == Self.start + issuedAt)
+    }
+    // Another report in the same second, of either token, replaces nothing.
+    schedule.expired(issuedAt: Self.start, at: Self.at(reported))
+    schedule.expired(issuedAt: Self.start + issuedAt, at: Self.at(reported))
+    #expect(schedule.issuedAt(at: Self.at(reported)) == Self.start + issuedAt)
+    // A connection that opens with it keeps it for 20 minutes, also across the window's end.
+    for used in stride(from: Int64(0), to: 1200, by: 60) {
+      let verdict = schedule.verdict(
+        issuedAt: Self.start + issuedAt, usedFor: .seconds(used), at: Self.at(reported + used))
+      #expect(verdict == .keep)
+    }
+  }
+
   @Test("R8: an old window's token that has expired replaces nothing")
   func expiredOfOldWindow() {
     var schedule = TokenSchedule()
