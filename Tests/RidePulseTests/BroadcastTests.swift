@@ -27,6 +27,26 @@ import TestSupport
     """
   }
 
+  @Test func `R59: an app with a hyphen that SIGHUP adds to the rules has channels at once`()
+    async throws
+  {
+    try await Stage.run { stage in
+      var environment = try stage.environment(rules: Self.rules("latest"))
+      environment["APNS_FOOD_COURIER_BUNDLE_ID"] = "com.example.courier"
+      let server = try Server(environment)
+      try await server.waitForLog("Serving")
+      _ = try stage.environment(
+        rules: Self.rules("latest").replacing("app: customer", with: "app: food-courier"))
+      server.hangUp()
+      try await server.waitForLog("Rule files reloaded")
+      try await stage.sql("insert into ridepulse.rides (id, state) values ('s1', 'waiting')")
+      try await stage.until(
+        "select (attributes ->> 'food-courier_channel_id' is not null)::text from ridepulse.rides",
+        is: "true")
+      #expect(server.stop() == 0)
+    }
+  }
+
   private static let expiry = "select (extract(epoch from now()) + 8 * 3600)::bigint"
 
   @Test(arguments: ["latest", "none"])

@@ -16,6 +16,12 @@ final class ChannelReconciler: Sendable {
     var storage: ChannelStorage
   }
 
+  /// The apps, which SIGHUP may add to.
+  private struct Settings {
+    var scopes: [App: ChannelScope]
+    var pin: DatabasePin
+  }
+
   private struct State {
     var needs: [Need] = []
     var known: Set<Need> = []
@@ -28,12 +34,11 @@ final class ChannelReconciler: Sendable {
 
   private let pool: SessionPool
   private let client: ChannelClient
-  private let scopes: [App: ChannelScope]
-  private let pin: DatabasePin
   private let log: Log
   /// There are, or may be, channels to create or to delete.
   let signal = AsyncSignal()
   private let state = Mutex(State())
+  private let settings: Mutex<Settings>
   private let unreported = Mutex<@Sendable () -> Void>({})
 
   /// Called if a ride was locked, so that its channel ID is not written yet. Must not block.
@@ -54,9 +59,13 @@ final class ChannelReconciler: Sendable {
   ) {
     self.pool = pool
     self.client = client
-    self.scopes = scopes
-    self.pin = pin
+    settings = Mutex(Settings(scopes: scopes, pin: pin))
     self.log = log
+  }
+
+  /// Replaces the apps, with the rules that name them.
+  func use(_ scopes: [App: ChannelScope], _ pin: DatabasePin) {
+    settings.withLock { $0 = Settings(scopes: scopes, pin: pin) }
   }
 
   /// Records the channel needs of these settlements. Returns at once.
@@ -92,6 +101,7 @@ final class ChannelReconciler: Sendable {
       return todo
     }
     if needs.isEmpty, !hasEnded { return }
+    let (scopes, pin) = settings.withLock { ($0.scopes, $0.pin) }
     do {
       try await pool.with(.short) { session in
         // To a copy of the database, the channels of its origin would look like leaked ones. The
@@ -101,8 +111,8 @@ final class ChannelReconciler: Sendable {
         }
         let service = ChannelService(
           client: client, repository: ChannelRepository(session: session))
-        await make(needs, service)
-        if hasEnded { await deleteEnded(service) }
+        await make(needs, in: scopes, service)
+        if hasEnded { await deleteEnded(in: Set(scopes.values), service) }
       }
     } catch {
       state.withLock { $0.hasEnded = $0.hasEnded || hasEnded }
@@ -110,7 +120,9 @@ final class ChannelReconciler: Sendable {
     }
   }
 
-  private func make(_ needs: [Need], _ service: ChannelService) async {
+  private func make(
+    _ needs: [Need], in scopes: [App: ChannelScope], _ service: ChannelService
+  ) async {
     for (app, needs) in Dictionary(grouping: needs, by: \.app) {
       guard let scope = scopes[app] else { continue }
       do {
@@ -143,8 +155,8 @@ final class ChannelReconciler: Sendable {
     }
   }
 
-  private func deleteEnded(_ service: ChannelService) async {
-    for scope in Set(scopes.values) {
+  private func deleteEnded(in scopes: Set<ChannelScope>, _ service: ChannelService) async {
+    for scope in scopes {
       do {
         for row in try await service.repository.toDelete(in: scope, atMost: Self.batch) {
           guard let channel = row.channel else { continue }

@@ -16,6 +16,7 @@ final class Service: Sendable {
   private let outcomes: OutcomeApplier
   private let backfills: BackfillMonitor
   private let cardTypes: CardTypeRecorder
+  private let channels: ChannelReconciler
   let store: PostgresRideStore
   private let transport: PushClient
   private let posts: PostClient
@@ -92,6 +93,7 @@ final class Service: Sendable {
     self.mistakes = mistakes
     let cardTypes = CardTypeRecorder(pool: pool, rules: rules)
     self.cardTypes = cardTypes
+    self.channels = channels
     channels.onUnreported = { outcomes.signal.notify() }
     tasks = ServiceTasks(
       outcomes, channels, WatchMonitor(pool: pool, log: log), backfills, cardTypes,
@@ -204,7 +206,9 @@ final class Service: Sendable {
   /// Replaces the rules, whose apps the settings name. A new app's credentials must be in use already.
   func use(_ rules: RuleSet, _ apns: APNsVariables) {
     variables.withLock { $0 = apns }
-    store.use(apps: apns.apps, pin: apns.pin(credentials))
+    let pin = apns.pin(credentials)
+    store.use(apps: apns.apps, pin: pin)
+    channels.use(apns.channelScopes, pin)
     rulesInUse.withLock { $0 = rules }
     cardTypes.use(rules)
     posts.reload()
