@@ -26,8 +26,9 @@ function showTroubles(message) {
     problems.push("Postgres' notifications do not arrive: events wait for the next poll");
   }
   for (const lane of message.lanes.filter(lane => lane.paused)) {
+    const service = lane.environment === 'android' ? 'FCM' : 'APNs';
     problems.push(`pushes to ${lane.app} (${lane.environment}) are paused: `
-      + (lane.cause === 'unreachable' ? 'APNs can\'t be reached' : 'APNs refuses them'));
+      + (lane.cause === 'unreachable' ? `${service} can't be reached` : `${service} refuses them`));
   }
   const list = byId('problems');
   // A screen reader announces changes only, not each second.
