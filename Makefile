@@ -4,14 +4,15 @@
 FLAGS = --explicit-target-dependency-import-check error
 # One binary that runs where no Swift toolchain is.
 RELEASE = $(FLAGS) -c release --static-swift-stdlib
-FORMAT = Package.swift Sources Tests
+KIT = clients/swift
+FORMAT = Package.swift Sources Tests $(KIT)/Package.swift $(KIT)/Sources $(KIT)/Tests $(KIT)/Stubs
 # What upgrade-test runs next to this build: the migrations were folded in it, docs/decisions/0029-migrations-before-a-release.md.
 PREVIOUS ?= 7225e5c6
 CASES ?= 1000000
 SEED ?= $(shell date +%s)000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast browser-test kotlin-test fuzz lint build deb deb-test format bench cost chaos ha-test upgrade-test clean
+.PHONY: help demo test test-fast browser-test kotlin-test kit-test fuzz lint build deb deb-test format bench cost chaos ha-test upgrade-test clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +26,7 @@ demo: ## a private Postgres, a simulator and a small fleet, live; ARGS="--for 30
 test: ## install what is missing, build, run all tests; FILTER=Name runs some
 	@scripts/packages build test
 	@scripts/test-gate "$(FILTER)" $(FLAGS)
+	$(if $(FILTER),,$(MAKE) kit-test)
 
 test-fast: ## only what computes: rules, decisions, the engine, random cases; no server
 	@scripts/packages build test
@@ -37,6 +39,11 @@ browser-test: ## the page in Debian's chromium; RECORD=1 retakes the screenshots
 kotlin-test: ## the generated Kotlin and the kit of clients/kotlin, by Debian's kotlinc; PAYLOADS=100000 decodes as many
 	@scripts/packages build test kotlin
 	RIDEPULSE_PAYLOADS=$(PAYLOADS) scripts/test-gate Kotlin $(FLAGS)
+
+kit-test: ## RidePulseKit of clients/swift: its tests, its Apple part against stubs; FILTER=Name runs some
+	@scripts/packages build
+	swift test --package-path $(KIT) $(FLAGS) -Xswiftc -warnings-as-errors --filter '$(FILTER)'
+	$(KIT)/check-apple
 
 fuzz: ## a million random cases of every input; CASES=, SEED= and FILTER=Name choose others
 	@scripts/packages build test

@@ -7,18 +7,29 @@ import Testing
 
 @testable import RideCore
 
-/// docs/app.md and docs/app/RidePulseApp.swift, which the page quotes: the file is compiled against
-/// Apple's names and run against a service.
+/// docs/app.md and RidePulseKit, which it describes: the kit and the page's code are compiled against Apple's
+/// names, and the kit runs against a service.
 @Suite(.timeLimit(.minutes(60))) struct AppPageTests {
   private static let page = Project.path("docs/app.md")
-  private static let source = Project.path("docs/app/RidePulseApp.swift")
+  private static let kit = Project.path("clients/swift")
   private static let stand = Project.path("Tests/RidePulseTests/App")
 
-  @Test func `The page quotes the file, which has at most 150 lines`() throws {
-    let source = try String(contentsOfFile: Self.source, encoding: .utf8)
-    #expect(source.split(separator: "\n", omittingEmptySubsequences: false).count <= 151)
-    #expect(
-      try String(contentsOfFile: Self.page, encoding: .utf8).contains("```swift\n\(source)```\n"))
+  @Test func `The page's code compiles with the kit`() throws {
+    try ScratchFolder.with { directory in
+      let page = try String(contentsOfFile: Self.page, encoding: .utf8)
+      let blocks = page.components(separatedBy: "<!-- kit -->\n```swift\n").dropFirst()
+      try #require(blocks.count == 2)
+      for (index, block) in blocks.enumerated() {
+        let code = block.components(separatedBy: "\n```")[0]
+        let file = "\(directory)/page\(index).swift"
+        try code.write(toFile: file, atomically: true, encoding: .utf8)
+        let result = try Tool.run(
+          "\(Self.kit)/check-apple",
+          [file] + ["AppOfThePage", "RideAttributes"].map { "\(Self.stand)/\($0).swift" },
+          in: directory)
+        #expect(result.status == 0, "block \(index): \(result.errors)")
+      }
+    }
   }
 
   @Test func `The page's table of pushes is that of the shipped rules`() throws {
@@ -55,14 +66,17 @@ import Testing
     }
   }
 
-  @Test func `R95, R96: the page's Swift registers, rotates and withdraws a real phone's tokens`()
+  @Test
+  func
+    `R95, R96: the kit registers, rotates and withdraws a real phone's tokens, with kills and holes`()
     async throws
   {
     try await Stage.run { stage in
       let binary = try Self.compile(in: stage.directory)
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
-      let phone = try LineProcess(binary, [api.url, api.token ?? ""])
+      let arguments = [api.url, api.token ?? "", "\(stage.directory)/queue"]
+      var phone = try LineProcess(binary, arguments)
       defer { phone.stop() }
       try phone.write("sign-in c1")
       try phone.write("start-token 5a")
@@ -103,33 +117,53 @@ import Testing
       try await stage.until(start, is: "RideAttributes withdrawn")
       try phone.write("cards on")
       try await stage.until(start, is: "RideAttributes")
+      // The answer to another card's token is lost, and the app ends: it is sent again, and counts once.
+      try phone.write("network unanswered")
+      try phone.write("book r1")
+      try phone.write("card-token activity-1 cc")
+      try await stage.until(card + " where activity_id = 'activity-1'", is: "cccc")
+      try phone.write("network lost")
       try phone.write("sign-out")
-      try await stage.until(
-        "select disabled_reason from ridepulse.devices where disabled_at is not null",
-        is: "signed_out")
+      let first = phone
+      try await wait(until: "the sign-out is stored") { first.printed.contains("sign-out") }
+      _ = first.terminate()
+      let signedOut = "select coalesce(disabled_reason, 'enabled') from ridepulse.devices"
+      try await stage.until(signedOut, is: "enabled")
+      // Nobody is signed in any more, and the sign-out still arrives.
+      phone = try LineProcess(binary, arguments)
+      try phone.write("active")
+      try await stage.until(signedOut, is: "signed_out")
       try await stage.until(start, is: "RideAttributes signed_out")
+      try await stage.until(
+        "select count(*) from ridepulse.live_activities where ended_at is null", is: "0")
     }
   }
 
-  /// Compiles the page's file with modules that have Apple's names; returns the program's path.
+  /// Compiles the kit with modules that have Apple's names, and a phone; returns the program's path.
   private static func compile(in directory: String) throws -> String {
     func run(_ words: [String]) throws {
       let result = try Tool.run(
-        "/usr/bin/env", ["swiftc", "-swift-version", "6", "-package-name", "stand"] + words,
-        in: directory)
+        "/usr/bin/env", ["swiftc", "-swift-version", "6", "-I", directory] + words, in: directory)
       if result.status != 0 { throw TestFailure("swiftc \(words): \(result.errors)") }
     }
-    let modules = ["ActivityKit", "UIKit", "UserNotifications"]
-    for module in modules {
-      try run([
-        "-parse-as-library", "-emit-module", "-emit-object", "-module-name", module,
-        "-I", directory, "-o", "\(directory)/\(module).o", "\(stand)/\(module).swift",
-      ])
+    var modules = ["ActivityKit", "UIKit", "UserNotifications"].map {
+      ($0, ["\(kit)/Stubs/\($0).swift"])
+    }
+    let names = FileManager.default.enumerator(atPath: "\(kit)/Sources/RidePulseKit")
+    let sources = names?.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") } ?? []
+    modules.append(("RidePulseKit", sources.sorted().map { "\(kit)/Sources/RidePulseKit/\($0)" }))
+    for (module, files) in modules {
+      try run(
+        [
+          "-parse-as-library", "-emit-module", "-emit-object", "-whole-module-optimization",
+          "-module-name", module, "-emit-module-path", "\(directory)/\(module).swiftmodule",
+          "-o", "\(directory)/\(module).o",
+        ] + files)
     }
     try run(
-      ["-I", directory, "-module-name", "Phone", "-o", "\(directory)/phone", source]
-        + ["main", "RideAttributes"].map { "\(stand)/\($0).swift" }
-        + modules.map { "\(directory)/\($0).o" })
+      ["-module-name", "Phone", "-o", "\(directory)/phone"]
+        + ["main", "AppOfThePage", "RideAttributes"].map { "\(stand)/\($0).swift" }
+        + modules.map { "\(directory)/\($0.0).o" })
     return "\(directory)/phone"
   }
 }

@@ -1,0 +1,139 @@
+#if canImport(ActivityKit) && canImport(UIKit)
+  import ActivityKit
+  public import Foundation
+  import UIKit
+  public import UserNotifications
+
+  /// The kit in an app: passes what iOS reports to `client`. Create one when the app starts, also in the
+  /// background; iOS starts the app to pass it the token of a card.
+  @MainActor public final class RidePulsePhone {
+    /// Reports to your backend.
+    public let client: RidePulseClient
+    let onEvent: @Sendable (KitEvent) -> Void
+    let permission = ActivityAuthorizationInfo()
+    var types: [CardType] = []
+    var cards: [String: (ride: String, token: Data)] = [:]
+    var watched: Set<String> = []
+    private var deviceToken: Data?
+    /// Whether the app has named the person: what iOS reports before is passed on then.
+    private(set) var isSignedIn = false
+
+    /// Creates it. Then call `watch` for each type of card.
+    public init(
+      _ configuration: KitConfiguration, transport: any CallTransport = URLSessionTransport()
+    ) {
+      var configuration = configuration
+      configuration.installation =
+        configuration.installation ?? UIDevice.current.identifierForVendor?.uuidString
+      client = RidePulseClient(configuration, transport: transport)
+      onEvent = configuration.onEvent
+      watchPermission()
+    }
+
+    /// Begins a person's session. Call it at each launch with a session, and after each sign-in.
+    ///
+    /// It asks for no permission; iOS gives the token without.
+    public func signIn(_ owner: String) async {
+      if let former = await client.owner, former != owner { await signOut() }
+      await client.signIn(owner)
+      isSignedIn = true
+      await client.cardsPresent(Set(types.flatMap { $0.present() }))
+      for (id, card) in cards { await report(id, card) }
+      for type in types { await report(type) }
+      if let deviceToken { await register(deviceToken) }
+      UIApplication.shared.registerForRemoteNotifications()
+    }
+
+    /// Ends the session and the cards, which show the ride of this person. Call it before your own session
+    /// ends; without a network the sign-out is sent later.
+    public func signOut() async {
+      await client.signOut()
+      (isSignedIn, cards) = (false, [:])
+      for type in types { await type.end() }
+      await client.flush(within: .seconds(5))
+    }
+
+    /// Asks for permission to notify, at a moment of your choice; returns the answer.
+    public func askForPermission(
+      _ options: UNAuthorizationOptions = [.alert, .sound, .badge]
+    ) async -> Bool {
+      do {
+        let isAllowed = try await UNUserNotificationCenter.current()
+          .requestAuthorization(options: options)
+        if let deviceToken { await register(deviceToken) }
+        return isAllowed
+      } catch {
+        onEvent(.system("permission", "\(error)"))
+        return false
+      }
+    }
+
+    /// Call it in `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)`.
+    public func registered(_ token: Data) async {
+      deviceToken = token
+      await register(token)
+    }
+
+    /// Call it in `application(_:didFailToRegisterForRemoteNotificationsWithError:)`.
+    public func failedToRegister(_ error: any Error) { onEvent(.system("token", "\(error)")) }
+
+    /// Call it when the app becomes active: sends what waits, a contact, and whether notifications are allowed.
+    public func becameActive() async {
+      await client.hurry()
+      guard isSignedIn else { return }
+      await client.contact()
+      if let deviceToken { await register(deviceToken) }
+    }
+
+    /// Call it in `application(_:didReceiveRemoteNotification:)` after the app has read the ride again.
+    public func receivedBackgroundPush() async {
+      await client.hurry()
+      guard isSignedIn else { return }
+      await client.contact()
+      await client.flush(within: .seconds(10))
+    }
+
+    /// Call it in `userNotificationCenter(_:willPresent:)`; without the service extension also in
+    /// `userNotificationCenter(_:didReceive:)`.
+    public nonisolated func seen(_ notification: UNNotification) async {
+      guard let id = notification.request.content.userInfo["apns_id"] as? String else { return }
+      await client.seen(id)
+    }
+
+    private func register(_ token: Data) async {
+      guard isSignedIn else { return }
+      let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString")
+      await client.phone(
+        token: token, alerts: await Self.areAlertsAllowed(), appVersion: version as? String)
+    }
+
+    private nonisolated static func areAlertsAllowed() async -> Bool {
+      switch await UNUserNotificationCenter.current().notificationSettings().authorizationStatus {
+      case .denied, .notDetermined: false
+      default: true
+      }
+    }
+  }
+
+  extension KitConfiguration {
+    /// Creates the configuration of an iOS app. `group` is the App Group that it shares with its service
+    /// extension; without one the queue is in Application Support.
+    public init(
+      app: String, backend: String, group: String?, authorization: @escaping Authorization,
+      onEvent: @escaping @Sendable (KitEvent) -> Void
+    ) {
+      self.init(
+        app: app, backend: backend, folder: Self.folder(group: group), installation: nil,
+        authorization: authorization, onEvent: onEvent)
+    }
+
+    static func folder(group: String?) -> URL {
+      let files = FileManager.default
+      let shared = group.flatMap {
+        files.containerURL(forSecurityApplicationGroupIdentifier: $0)
+      }
+      let own = files.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+      return (shared ?? own ?? files.temporaryDirectory).appendingPathComponent("RidePulse")
+    }
+  }
+#endif
