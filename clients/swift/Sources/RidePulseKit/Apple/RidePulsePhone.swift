@@ -15,6 +15,7 @@
     var cards: [String: (ride: String, token: Data)] = [:]
     var watched: Set<String> = []
     private var deviceToken: Data?
+    private var lastAlerts: Bool?
     /// Whether the app has named the person: what iOS reports before is passed on then.
     private(set) var isSignedIn = false
 
@@ -82,7 +83,10 @@
       await client.hurry()
       guard isSignedIn else { return }
       await client.contact()
-      if let deviceToken { await register(deviceToken) }
+      // The person may come back from Settings.
+      if let deviceToken, lastAlerts != nil, await Self.areAlertsAllowed() != lastAlerts {
+        await register(deviceToken)
+      }
     }
 
     /// Call it in `application(_:didReceiveRemoteNotification:)` after the app has read the ride again.
@@ -102,9 +106,11 @@
 
     private func register(_ token: Data) async {
       guard isSignedIn else { return }
+      let alerts = await Self.areAlertsAllowed()
+      lastAlerts = alerts
       let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString")
       await client.phone(
-        token: token, alerts: await Self.areAlertsAllowed(), appVersion: version as? String)
+        token: token, alerts: alerts, appVersion: version as? String)
     }
 
     private nonisolated static func areAlertsAllowed() async -> Bool {
