@@ -2,6 +2,7 @@
   public import ActivityKit
   public import Foundation
 
+  @available(iOSApplicationExtension, unavailable)
   extension RidePulsePhone {
     /// What the phone does with one type of card.
     struct CardType {

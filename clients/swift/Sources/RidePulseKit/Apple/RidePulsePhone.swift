@@ -6,6 +6,7 @@
 
   /// The kit in an app: passes what iOS reports to `client`. Create one when the app starts, also in the
   /// background; iOS starts the app to pass it the token of a card.
+  @available(iOSApplicationExtension, unavailable)
   @MainActor public final class RidePulsePhone {
     /// Reports to your backend.
     public let client: RidePulseClient
