@@ -143,6 +143,8 @@ struct ModelPhone {
     if chance.one(in: 2) { save() }
     for call in sent where chance.one(in: 2) { server.receive(call) }
     sent = []
+    // A card may go while the app does not run.
+    if chance.one(in: 2), let id = cards.keys.sorted().first { cards[id] = nil }
     do {
       queue = try JSONDecoder().decode(CallQueue.self, from: JSONEncoder().encode(disk))
     } catch { faults.append("\(error)") }
