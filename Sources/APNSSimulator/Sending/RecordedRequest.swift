@@ -94,6 +94,7 @@ struct RecordedRequest {
   ) throws(FormatError) -> [UInt8] {
     let members = reader.members
     let count = try reader.integer("payload_bytes")
+    guard (0...1 << 20).contains(count) else { throw reader.error("payload_bytes", "up to 1 MB") }
     let body: [UInt8]
     if let payload = members["payload"] {
       body = raw(line, count) ?? payload.serialized
@@ -107,7 +108,6 @@ struct RecordedRequest {
     } else {
       body = []
     }
-    guard (0...1 << 20).contains(count) else { throw reader.error("payload_bytes", "up to 1 MB") }
     // A body that was larger than what is recorded was refused for its size alone.
     return body + [UInt8](repeating: 0x20, count: max(0, count - body.count))
   }
@@ -115,7 +115,7 @@ struct RecordedRequest {
   /// Returns the payload's text, the last member of a line; nil if another program wrote the line.
   private static func raw(_ line: ArraySlice<UInt8>, _ count: Int) -> [UInt8]? {
     let name = Array("\"payload\":".utf8)
-    guard count >= 0, line.count > count + name.count,
+    guard line.count > count + name.count,
       line.dropLast(count + 1).suffix(name.count).elementsEqual(name)
     else { return nil }
     return Array(line.dropLast().suffix(count))

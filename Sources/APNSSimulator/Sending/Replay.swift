@@ -1,4 +1,3 @@
-import Glibc
 import SimulatorKit
 
 /// Sends recorded requests again, in order and on as many connections as they came by.
@@ -38,11 +37,7 @@ struct Replay {
   {
     guard let speed = options.speed else { return }
     let due = start + (record.receivedAt - first.receivedAt) / Double(speed)
-    let seconds = due - WallTime.now().fractionalSeconds
-    guard seconds > 0 else { return }
-    var time = timespec(
-      tv_sec: Int(seconds), tv_nsec: Int(seconds.truncatingRemainder(dividingBy: 1) * 1e9))
-    while unsafe nanosleep(&time, &time) != 0, errno == EINTR {}
+    WallTime.wait(untilSeconds: due)
   }
 
   private mutating func send(_ record: RecordedRequest) throws -> SentAnswer {

@@ -43,6 +43,15 @@ package struct WallTime: Equatable, Sendable {
 extension WallTime {
   package var fractionalSeconds: Double { Double(seconds) + Double(microseconds) / 1e6 }
 
+  /// Blocks this thread until a time; returns at once if it has passed.
+  package static func wait(untilSeconds due: Double) {
+    let seconds = min(due - now().fractionalSeconds, 1e9)
+    guard seconds > 0 else { return }
+    var rest = timespec(
+      tv_sec: Int(seconds), tv_nsec: Int(seconds.truncatingRemainder(dividingBy: 1) * 1e9))
+    while unsafe nanosleep(&rest, &rest) != 0, errno == EINTR {}
+  }
+
   /// Microseconds since 1970.
   package var total: Int { seconds * 1_000_000 + microseconds }
 }

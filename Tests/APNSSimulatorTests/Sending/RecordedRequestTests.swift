@@ -67,6 +67,10 @@ import Testing
       "line 1.payload_bytes: found -1, expected up to 1 MB"
     ),
     (
+      #"{"connection":1,"status":200,"received_at":1,"headers":{},"payload_bytes":\#(Int.max)}"#,
+      "line 1.payload_bytes: found 9223372036854775807, expected up to 1 MB"
+    ),
+    (
       #"{"connection":1,"status":200,"received_at":1,"headers":{},"#
         + #""payload_bytes":1,"payload_base64url":"="}"#,
       #"line 1.payload_base64url: found "=", expected base64url"#
