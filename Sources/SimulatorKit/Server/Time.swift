@@ -49,7 +49,8 @@ extension WallTime {
     guard seconds > 0 else { return }
     var rest = timespec(
       tv_sec: Int(seconds), tv_nsec: Int(seconds.truncatingRemainder(dividingBy: 1) * 1e9))
-    while unsafe nanosleep(&rest, &rest) != 0, errno == EINTR {}
+    var asked = rest
+    while unsafe nanosleep(&asked, &rest) != 0, errno == EINTR { asked = rest }
   }
 
   /// Microseconds since 1970.
