@@ -33,9 +33,15 @@ let package = Package(
       ],
       swiftSettings: strict),
     .executableTarget(
-      name: "APNSSimulator", dependencies: ["SimulatorKit"], swiftSettings: strict),
+      name: "APNSSimulator", dependencies: ["SimulatorKit", "Inbox", "RideCore"],
+      swiftSettings: strict),
     .executableTarget(
-      name: "FCMSimulator", dependencies: ["SimulatorKit"], swiftSettings: strict),
+      name: "FCMSimulator", dependencies: ["SimulatorKit", "Inbox", "RideCore"],
+      swiftSettings: strict),
+    // What simulators show of the messages that they received. It decides nothing about them.
+    .target(
+      name: "Inbox", dependencies: ["SimulatorKit", "Base", "RideCore", "Timeline", "CPage"],
+      swiftSettings: strict),
     // What simulators share: HTTP/2 over TLS, faults, records. No line of PushClient.
     .target(
       name: "SimulatorKit", dependencies: ["CNghttp2", "COpenSSL"], swiftSettings: strict),
@@ -181,6 +187,10 @@ let package = Package(
         "PushClient", "Base", "RideCore", "SystemSupport", "COpenSSL", "CNghttp2", "TestSupport",
       ],
       exclude: ["FaultServer", "PostReceiver"], swiftSettings: strict),
+    .testTarget(
+      name: "InboxTests",
+      dependencies: ["Inbox", "SimulatorKit", "Base", "RideCore", "Timeline", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "APNSSimulatorTests", dependencies: ["APNSSimulator", "SimulatorKit", "TestSupport"],
       swiftSettings: strict),

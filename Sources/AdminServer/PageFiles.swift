@@ -28,9 +28,10 @@ package struct PageFile: Sendable {
     }
   }
 
-  /// The routes of all files: `/` for `index.html`, `/NAME` for every other file.
+  /// The routes of the live page's files: `/` for `index.html`, `/NAME` for every other file.
   package static var routes: [Route] {
-    all.map { file in
+    // Those of the simulators' inbox are for the simulators.
+    all.filter { !$0.name.hasPrefix("inbox") }.map { file in
       let answer = HTTPResponse(
         status: 200, contentType: file.contentType, headers: PageHeaders.all, body: file.bytes)
       return Route("GET", file.name == "index.html" ? "/" : "/" + file.name) { _ in answer }

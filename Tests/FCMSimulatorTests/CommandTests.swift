@@ -26,7 +26,7 @@ import Testing
     expected.seed = 3
     expected.faultsPath = "f"
     expected.maximumStreams = 7
-    expected.inboxPort = 2199
+    expected.inbox = Endpoint("127.0.0.1:2199")
     expected.latencyMilliseconds = 2
     expected.isQuiet = true
     expected.exitsWithStandardInput = true
@@ -45,7 +45,10 @@ import Testing
     (
       ["--duplicate", "2/1"], #"--duplicate: found "2/1", expected MESSAGES/MESSAGES such as 1/50"#
     ),
-    (["--inbox", "10.0.0.1:1"], #"--inbox: found "10.0.0.1:1", expected 127.0.0.1:PORT"#),
+    (
+      ["--inbox", "2199"],
+      #"--inbox: found "2199", expected HOST:PORT such as 127.0.0.1:2199; the host is an IPv4 address"#
+    ),
     (["--project", ""], #"--project: found "", expected a word"#),
   ])
   func `a wrong flag is named`(words: [String], message: String) {

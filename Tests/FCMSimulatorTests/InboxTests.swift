@@ -4,45 +4,59 @@ import Testing
 
 @testable import FCMSimulator
 
-/// The port that sends deliveries, with netcat's counterpart in Python.
-@Suite struct InboxTests {
-  private static let reader = """
-    import os, socket, sys, threading
-    threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
-    stream = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
-    print("ready", flush=True)
-    for line in stream.makefile(): print(line, end="", flush=True)
-    """
-
-  private static func reader(of port: Substring) throws -> LineProcess {
-    try LineProcess("/usr/bin/python3", ["-c", reader, String(port)])
+/// The inbox of `fcm-simulator`; that of `apns-simulator` is the same mechanism.
+@Suite struct FCMInboxTests {
+  private func outcomes(_ records: [[String: Any]]) -> [String] {
+    records.map { "\($0["sequence"] ?? "") \($0["type"] ?? "") \($0["outcome"] ?? "")" }
   }
 
-  @Test func `all who are connected get each delivery, and one that leaves disturbs nobody`()
+  private func notification(_ title: String, ttl: String = "300s") -> String {
+    RunningFCM.message(
+      #""data":{"event":"x"},"notification":{"title":"\#(title)"}"#, ttl: ttl)
+  }
+
+  @Test func `a message has its outcome, and the phone what it shows`() async throws {
+    let simulator = try RunningFCM(["--inbox", "127.0.0.1:0"])
+    let inbox = try await InboxClient(simulator.process, "fcm-simulator")
+    let token = try simulator.accessToken()
+    #expect(try simulator.send(notification("One"), as: token).status == 200)
+    #expect(try simulator.send(RunningFCM.message(ttl: "x"), as: token).status == 400)
+    #expect(try inbox.post("/phones/\(RunningFCM.fid)/offline").status == 200)
+    #expect(try simulator.send(notification("Now", ttl: "0s"), as: token).status == 200)
+    #expect(try simulator.send(notification("Two"), as: token).status == 200)
+    let records = try inbox.messages("?screen=true")
+    #expect(
+      outcomes(records) == [
+        "1 notification delivered", "2 data refused", "3 notification discarded",
+        "4 notification waiting",
+      ])
+    #expect(records[1]["code"] as? String == "INVALID_ARGUMENT")
+    let screen = try #require(records[3]["screen"] as? [String: Any])
+    #expect(screen["online"] as? Bool == false && screen["platform"] as? String == "android")
+    #expect((screen["waiting"] as? [[String: Any]])?.count == 1)
+    #expect(try inbox.post("/phones/\(RunningFCM.fid)/awake").status == 200)
+    #expect(try inbox.messages("?after=3").first?["outcome"] as? String == "delivered")
+  }
+
+  @Test func `a phone of the registrations' file begins in its state, and a hundred are wiped`()
     async throws
   {
-    let simulator = try RunningFCM(["--inbox", "127.0.0.1:0"])
-    try await wait(until: "its port is printed") { simulator.process.printed.count == 2 }
-    let port = try #require(simulator.process.printed[1].split(separator: ":").last)
-    let readers = try (0..<3).map { _ in try Self.reader(of: port) }
-    #expect(readers.map(\.firstLine) == ["ready", "ready", "ready"])
-    // The simulator accepts them before it answers this call.
+    let folder = URL(fileURLWithPath: try ScratchFolder.create())
+    defer { ScratchFolder.remove(folder.path) }
+    try Data(#"{"\#(RunningFCM.fid)":{"state":"doze"}}"#.utf8)
+      .write(to: folder.appendingPathComponent("registrations.json"))
+    let simulator = RunningFCM(
+      try SimulatorProcess("fcm-simulator", ["--inbox", "127.0.0.1:0"], directory: folder))
+    let inbox = try await InboxClient(simulator.process, "fcm-simulator")
+    #expect(try inbox.call("/inbox.json").body.contains(#""state":"doze""#))
     let token = try simulator.accessToken()
-    readers[0].stop()
-    for number in 0..<2 {
-      let data = #""data":{"number":"\#(number)"}"#
-      #expect(try simulator.send(RunningFCM.message(data), as: token).status == 200)
+    #expect(try inbox.post("/phones/\(RunningFCM.fid)/offline").status == 200)
+    for _ in 0...100 {
+      #expect(try simulator.send(RunningFCM.message(), as: token).status == 200)
     }
-    for reader in readers[1...] {
-      try await wait(until: "both messages are there") { reader.printed.count == 3 }
-      let records = try reader.printed.dropFirst().map { line in
-        try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-      }
-      #expect(records.map { $0?["outcome"] as? String } == ["delivered", "delivered"])
-      #expect(
-        records.map { ($0?["data"] as? [String: String])?["number"] } == ["0", "1"])
-      #expect(records.allSatisfy { $0?["registration"] as? String == RunningFCM.fid })
-    }
-    for reader in readers[1...] { reader.stop() }
+    #expect(Set(try inbox.messages().map { $0["outcome"] as? String }) == ["deleted_messages"])
+    #expect(try inbox.post("/phones/\(RunningFCM.fid)/awake").status == 200)
+    let screen = try inbox.messages("?screen=true&after=100").first?["screen"] as? [String: Any]
+    #expect(screen?["deletions"] as? Int == 1 && screen?["online"] as? Bool == true)
   }
 }

@@ -28,6 +28,9 @@ enum Command: Equatable, Sendable {
       try options.set(flag, value)
     }
     if !topics.isEmpty { options.bundleIDs = topics }
+    if options.isSink, let inbox = options.inbox {
+      throw Flag.inbox.refusal("\(inbox)", "no --sink next to it, which reads nothing")
+    }
     return serves ? .serve(options) : .help(Help.text)
   }
 }
@@ -47,6 +50,8 @@ struct Options: Equatable, Sendable {
   /// How often a device token may be pushed to; nil for any rate.
   var tokenRate: TokenRate?
   var faultsPath: String?
+  /// Where the page with what arrived is served; nil for nowhere.
+  var inbox: Endpoint?
   /// The authority of client certificates; nil requests none.
   var clientAuthorityPath: String?
   var initialStreams = 1
@@ -82,6 +87,7 @@ enum Flag: String, CommandFlag {
   case lenient = "--lenient"
   case tokenRate = "--token-rate"
   case faults = "--faults"
+  case inbox = "--inbox"
   case initialStreams = "--initial-streams"
   case maximumStreams = "--max-streams"
   case latency = "--latency"
@@ -124,6 +130,7 @@ extension Options {
       }
       tokenRate = rate
     case .faults: faultsPath = try flag.text(value)
+    case .inbox: inbox = try flag.endpoint(value)
     case .initialStreams: initialStreams = try flag.number(value, in: 1...100_000)
     case .maximumStreams: maximumStreams = try flag.number(value, in: 1...100_000)
     case .latency: latencyMilliseconds = try flag.number(value, in: 0...3_600_000)

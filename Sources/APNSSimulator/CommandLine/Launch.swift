@@ -1,3 +1,5 @@
+import Inbox
+import RideCore
 import SimulatorKit
 
 /// Runs the program from its arguments to an exit status: 0 done, 1 failed or refused, 64 wrong
@@ -28,26 +30,38 @@ enum Launch {
     let keyFile = try KeyFile(state: state, team: options.teamID)
     var faults = FaultControl(.pushes)
     if let faultFile { try faults.read(file: faultFile.path) }
+    let inbox = options.inbox.map { _ in MessageInbox() }
     let simulator = try Simulator(
       options: options, keys: try keyFile.read(), state: state,
       deviceTokens: try read(state.tokensPath, DeviceTokenRegistry.init(text:))
         ?? DeviceTokenRegistry(),
       channels: try read(state.channelsPath, ChannelRegistry.init(text:)) ?? ChannelRegistry(),
-      faults: faults)
+      faults: faults, inbox: inbox)
     if let faultFile {
       faultFile.onChange = { [path = faultFile.path] in simulator.rereadFaults(path) }
     }
     keyFile.file.onChange = { [unowned keyFile] in simulator.reread(keyFile) }
+    let web = try web(options, inbox, simulator)
     let server = try Server(
       service: simulator, settings: options.server,
       tls: TLSContext(
         certificatePath: state.certificates.serverCertificatePath,
         keyPath: state.certificates.serverKeyPath,
         clientAuthorityPath: options.clientAuthorityPath),
-      files: [keyFile.file] + (faultFile.map { [$0] } ?? []))
+      files: [keyFile.file] + (faultFile.map { [$0] } ?? []), web: web)
     let address = "https://127.0.0.1:\(server.port)"
     Log.print("apns-simulator: listening on \(address) state=\(options.stateDirectory)\n")
+    if let web { InboxPort.announce(web, of: "apns-simulator") }
     server.run()
+  }
+
+  private static func web(
+    _ options: Options, _ inbox: MessageInbox?, _ simulator: Simulator
+  ) throws -> WebPort? {
+    guard let endpoint = options.inbox, let inbox else { return nil }
+    return try InboxPort.open(
+      endpoint, for: inbox, of: "apns-simulator", on: .ios,
+      control: { simulator.controlAnswer($0, at: $1) })
   }
 
   /// Returns nil if the file does not exist.
@@ -90,6 +104,8 @@ enum Help {
       --initial-streams N   stream limit until the first valid JWT (default 1)
       --max-streams N       stream limit after it (default 1000)
       --latency MS          delay of each answer (default 0)
+      --inbox HOST:PORT     a page at http://HOST:PORT/ with each phone and each push, and
+                            GET /messages for tests; 127.0.0.1 serves this machine alone
       --exit-with-stdin     exit when standard input ends
       --quiet               log nothing but failures
       --help                print this text

@@ -43,6 +43,8 @@ struct DeviceToken: Equatable, Sendable {
   var unregisteredSince: Int?
   /// Milliseconds.
   var expiredSince: Int?
+  /// The phone that the inbox shows it on, together with the phone's other tokens.
+  var phone: String?
 }
 
 struct DeviceTokenRegistry: Equatable, Sendable {
@@ -62,10 +64,11 @@ struct DeviceTokenRegistry: Equatable, Sendable {
 
 extension DeviceTokenRegistry {
   private static let keys: Set<String> = [
-    "token", "topic", "environment", "unregistered_since", "expired_since",
+    "token", "topic", "environment", "unregistered_since", "expired_since", "phone",
   ]
 
-  /// Parses `{"tokens": [{"token": "…", "topic": …, "environment": …, "unregistered_since": ms}]}`.
+  /// Parses `{"tokens": [{"token": "…", "topic": …, "environment": …, "unregistered_since": ms,
+  /// "phone": …}]}`.
   init(text: [UInt8]) throws(FormatError) {
     let json = try FormatReader.json(text)
     guard let entries = json.object?["tokens"]?.array else {
@@ -89,6 +92,6 @@ extension DeviceTokenRegistry {
       topic: try reader.string("topic"),
       environment: environment.flatMap { Environment(rawValue: $0) },
       unregisteredSince: try reader.integer("unregistered_since"),
-      expiredSince: try reader.integer("expired_since"))
+      expiredSince: try reader.integer("expired_since"), phone: try reader.string("phone"))
   }
 }

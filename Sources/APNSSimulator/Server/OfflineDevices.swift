@@ -8,6 +8,8 @@ struct AcceptedPush: Equatable {
   let expiration: Int?
   /// Members of the delivery record that describe the push.
   let members: [String: JSON]
+  /// Its number in the inbox; 0 if it is not shown there.
+  var number = 0
 }
 
 /// The outcome of a push to a device that a test watches; one line of `deliveries.jsonl`.
@@ -18,6 +20,15 @@ struct Delivery: Equatable {
     /// `apns-expiration: 0` to a device that is offline.
     case notStored
     case expired
+
+    var word: String {
+      switch self {
+      case .delivered: "delivered"
+      case .replaced: "replaced"
+      case .notStored: "not_stored"
+      case .expired: "expired"
+      }
+    }
   }
 
   let token: String
@@ -32,14 +43,8 @@ struct Delivery: Equatable {
     members["accepted_at"] = .number(push.acceptedAt.fractionalSeconds)
     let time = JSON.number(at.fractionalSeconds)
     members[outcome == .delivered ? "delivered_at" : "dropped_at"] = time
-    switch outcome {
-    case .delivered: members["outcome"] = .string("delivered")
-    case .notStored: members["outcome"] = .string("not_stored")
-    case .expired: members["outcome"] = .string("expired")
-    case .replaced(let id):
-      members["outcome"] = .string("replaced")
-      members["replaced_by"] = .string(id)
-    }
+    members["outcome"] = .string(outcome.word)
+    if case .replaced(let id) = outcome { members["replaced_by"] = .string(id) }
     return .object(members)
   }
 }
@@ -61,6 +66,8 @@ struct OfflineDevices {
   private var devices: [String: Device] = [:]
 
   var isEmpty: Bool { devices.isEmpty }
+
+  func isOffline(_ token: String) -> Bool { devices[token].map { !$0.isOnline } ?? false }
 
   mutating func disconnect(_ token: String) {
     devices[token, default: Device()].isOnline = false

@@ -1,10 +1,11 @@
+import Inbox
 import SimulatorKit
 
 /// Validates requests, applies faults, records and counts; independent of the network.
 final class Simulator: Service {
   let options: Options
   var faults: FaultControl
-  private var deviceTokens: DeviceTokenRegistry
+  private(set) var deviceTokens: DeviceTokenRegistry
   var statistics = Statistics()
   private var channels: ChannelRegistry {
     didSet { hasNewChannels = true }
@@ -12,9 +13,13 @@ final class Simulator: Service {
   /// The last update or end of each card and channel, by what the request addresses.
   private var cardPushes: [String: CardPush] = [:]
   private var rate: TokenRateLimiter?
-  private var devices = OfflineDevices()
+  var devices = OfflineDevices()
   private var keyWarnings = KeyWarnings()
-  private let recorders: Recorders
+  let recorders: Recorders
+  /// Nil unless it is asked for.
+  let inbox: MessageInbox?
+  /// What was decided about pushes since they were last shown in the inbox.
+  var decided: [Delivery] = []
   private let channelsPath: String
   private var hasNewChannels = false
   private var keys: KeyRing
@@ -22,9 +27,10 @@ final class Simulator: Service {
 
   init(
     options: Options, keys: KeyFile.Keys, state: StateDirectory, deviceTokens: DeviceTokenRegistry,
-    channels: ChannelRegistry, faults: FaultControl
+    channels: ChannelRegistry, faults: FaultControl, inbox: MessageInbox? = nil
   ) throws {
     self.options = options
+    self.inbox = inbox
     rate = options.tokenRate.map(TokenRateLimiter.init)
     recorders = try Recorders(state)
     self.channels = channels
@@ -96,7 +102,8 @@ final class Simulator: Service {
     let apnsID = answerID(request, header: grant.idHeader)
     // A fault that loses the answer strikes after the call was executed; one that refuses, instead
     // of it.
-    if result.refusal == nil, !(fault?.action.prevents(stream) ?? false) {
+    let isProcessed = result.refusal == nil && !(fault?.action.prevents(stream) ?? false)
+    if isProcessed {
       process(push, call, apnsID, dropped: result.dropped, &grant, at: time)
     }
     // Apple has the ID for pushes in the sandbox, and for broadcasts everywhere.
@@ -119,6 +126,7 @@ final class Simulator: Service {
       status: status, reason: reason, detail: result.refusal?.detail, dropped: result.dropped,
       fault: fault?.action.word.rawValue, apnsID: verdict.apnsID, uniqueID: verdict.uniqueID)
     (isCall ? recorders.of(call?.kind) : recorders.pushes).append(record.write)
+    if let inbox { show(record, of: push, call, isProcessed: isProcessed, in: inbox) }
     return (reaction, result.provenToken)
   }
 
@@ -160,12 +168,14 @@ final class Simulator: Service {
     members["topic"] = push.topic.map { .string($0) }
     members["collapse_id"] = push.header("apns-collapse-id").map { .string($0) }
     members["payload"] = push.payload
-    let accepted = AcceptedPush(
+    var accepted = AcceptedPush(
       apnsID: apnsID, acceptedAt: time,
       expiration: push.header("apns-expiration").flatMap { Int($0) }, members: members)
+    if let inbox, dropped == nil { accepted.number = inbox.nextSequence }
     let token = push.deviceToken?.lowercased() ?? ""
     for delivery in devices.accept(accepted, for: token) {
       recorders.deliveries.append(delivery.json)
+      if inbox != nil { decided.append(delivery) }
     }
   }
 
@@ -215,7 +225,7 @@ final class Simulator: Service {
 
   /// Executes a control call of a test; returns nil for any path except `/simulator/…` and
   /// `/devices/…`.
-  private func controlAnswer(_ request: Request, at time: WallTime) -> Answer? {
+  func controlAnswer(_ request: Request, at time: WallTime) -> Answer? {
     let isDeviceCall = request.path.hasPrefix("/devices/")
     guard isDeviceCall || request.path.hasPrefix("/simulator/") else { return nil }
     // Sink mode examines only paths; in it every control call returns the statistics.
@@ -232,7 +242,7 @@ final class Simulator: Service {
     }
   }
 
-  private struct UnknownCall: Error {}
+  struct UnknownCall: Error {}
 
   private func executeControl(_ call: String, _ body: [UInt8]) throws -> JSON {
     if let result = try faults.execute(call, body) { return result }
@@ -248,25 +258,5 @@ final class Simulator: Service {
     default:
       throw UnknownCall()
     }
-  }
-
-  /// Executes `POST /devices/TOKEN/offline` or `…/online`.
-  private func executeDeviceCall(_ request: Request, at time: WallTime) throws -> JSON {
-    let parts = request.path.split(separator: "/", omittingEmptySubsequences: false)
-    guard request.method == "POST", parts.count == 4, ["offline", "online"].contains(parts[3])
-    else { throw UnknownCall() }
-    guard RequestRules.isDeviceToken(parts[2]) else {
-      throw FormatError(
-        path: "the path", found: "token \"\(parts[2])\"",
-        expected: "64 to 512 hex digits, an even number")
-    }
-    let token = parts[2].lowercased()
-    if parts[3] == "offline" {
-      devices.disconnect(token)
-      return .object(["offline": .string(token)])
-    }
-    let deliveries = devices.connect(token, at: time).map(\.json)
-    deliveries.forEach(recorders.deliveries.append)
-    return .object(["online": .string(token), "stored": .array(deliveries)])
   }
 }

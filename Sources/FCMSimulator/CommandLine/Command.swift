@@ -33,8 +33,8 @@ struct Options: Equatable, Sendable {
   /// Decides in which order a phone gets what was stored.
   var seed: UInt64 = 1
   var faultsPath: String?
-  /// The port that sends deliveries to those who connect; nil for none.
-  var inboxPort: UInt16?
+  /// Where the page with what arrived is served; nil for nowhere.
+  var inbox: Endpoint?
   var maximumStreams = 100
   var latencyMilliseconds = 0
   var isQuiet = false
@@ -94,22 +94,13 @@ extension Options {
       duplicates = share
     case .seed: seed = UInt64(try flag.number(value, in: 0...Int.max))
     case .faults: faultsPath = try flag.text(value)
-    case .inbox: inboxPort = try port(flag, value)
+    case .inbox: inbox = try flag.endpoint(value)
     case .maximumStreams: maximumStreams = try flag.number(value, in: 1...100_000)
     case .latency: latencyMilliseconds = try flag.number(value, in: 0...3_600_000)
     case .exitWithStdin: exitsWithStandardInput = true
     case .quiet: isQuiet = true
     case .project, .help: break
     }
-  }
-
-  /// Parses `HOST:PORT`; the host is this machine.
-  private func port(_ flag: Flag, _ value: String) throws(UsageError) -> UInt16 {
-    let parts = value.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 2, ["127.0.0.1", "localhost"].contains(parts[0]),
-      let port = UInt16(parts[1])
-    else { throw flag.refusal(value, "127.0.0.1:PORT") }
-    return port
   }
 
   private func rate(_ flag: Flag, _ value: String) throws(UsageError) -> TokenRate {

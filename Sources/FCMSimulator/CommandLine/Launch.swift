@@ -1,3 +1,5 @@
+import Inbox
+import RideCore
 import SimulatorKit
 
 /// Runs the program from its arguments to an exit status: 0 done, 1 failed, 64 wrong usage.
@@ -25,23 +27,33 @@ enum Launch {
     let faultFile = try options.faultsPath.map { try WatchedFile(path: $0) }
     var faults = FaultControl(.messages)
     if let faultFile { try faults.read(file: faultFile.path) }
-    let inbox = try options.inboxPort.map(LineFeed.init(port:))
+    let inbox = options.inbox.map { _ in MessageInbox() }
     let simulator = try Simulator(options: options, faults: faults, inbox: inbox)
     if let faultFile {
       faultFile.onChange = { [path = faultFile.path] in simulator.rereadFaults(path) }
     }
+    let web = try web(options, inbox, simulator)
     let server = try Server(
       service: simulator, settings: options.server,
       tls: TLSContext(
         certificatePath: certificates.serverCertificatePath, keyPath: certificates.serverKeyPath,
         allowsHTTP1: true),
-      files: faultFile.map { [$0] } ?? [], feed: inbox)
+      files: faultFile.map { [$0] } ?? [], web: web)
     let address = "https://127.0.0.1:\(server.port)"
     // The files name the address, which is known only now.
     try simulator.prepareAccounts(tokenURI: address + "/token")
     Log.print("fcm-simulator: listening on \(address) state=\(options.stateDirectory)\n")
-    if let inbox { Log.print("fcm-simulator: inbox on 127.0.0.1:\(inbox.port)\n") }
+    if let web { InboxPort.announce(web, of: "fcm-simulator") }
     server.run()
+  }
+
+  private static func web(
+    _ options: Options, _ inbox: MessageInbox?, _ simulator: Simulator
+  ) throws -> WebPort? {
+    guard let endpoint = options.inbox, let inbox else { return nil }
+    return try InboxPort.open(
+      endpoint, for: inbox, of: "fcm-simulator", on: .android,
+      control: { simulator.isControl($0) ? simulator.controlAnswer($0, at: $1) : nil })
   }
 }
 
@@ -64,7 +76,8 @@ enum Help {
       --token-life S    life of an access token in seconds (default 3599)
       --duplicate N/M   deliver N of M messages twice, as FCM may (default none)
       --seed N          decides in which order a phone gets what was stored (default 1)
-      --inbox HOST:PORT send the lines of deliveries.jsonl to those who connect; this machine only
+      --inbox HOST:PORT a page at http://HOST:PORT/ with each phone and each message, and
+                        GET /messages for tests; 127.0.0.1 serves this machine alone
       --faults FILE     faults as JSON; read again when the file changes
       --max-streams N   stream limit of a connection (default 100)
       --latency MS      delay of each answer (default 0)

@@ -11,6 +11,8 @@ struct StoredMessage: Equatable {
   /// Whether a person sees it without the app's doing.
   let showsNotification: Bool
   let content: [String: JSON]
+  /// Its number in the inbox; 0 if it is not shown there.
+  var number = 0
 
   func isExpired(at time: WallTime) -> Bool {
     time.total >= acceptedAt.total + ttl * 1_000_000

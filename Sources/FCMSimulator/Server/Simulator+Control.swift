@@ -1,6 +1,11 @@
 import SimulatorKit
 
 extension Simulator {
+  /// Whether a request is a call of a test.
+  func isControl(_ request: Request) -> Bool {
+    request.path.hasPrefix("/simulator/") || request.path.hasPrefix("/phones/")
+  }
+
   /// Answers a call of a test.
   func controlAnswer(_ request: Request, at time: WallTime) -> Answer {
     let call = "\(request.method) \(request.path)"

@@ -1,3 +1,4 @@
+import Inbox
 import SimulatorKit
 
 extension FaultReader {
@@ -27,10 +28,12 @@ final class Simulator: Service {
   private let requests: Recorder
   private let tokenCalls: Recorder
   private let deliveries: Recorder
-  private let inbox: LineFeed?
+  /// Nil unless it is asked for.
+  let inbox: MessageInbox?
+  /// What was decided about messages since they were last shown in the inbox.
+  var decided: [Delivery] = []
 
-  /// - Parameter inbox: gets the lines of `deliveries.jsonl`, too.
-  init(options: Options, faults: FaultControl, inbox: LineFeed? = nil) throws {
+  init(options: Options, faults: FaultControl, inbox: MessageInbox? = nil) throws {
     self.options = options
     self.faults = faults
     self.inbox = inbox
@@ -46,6 +49,7 @@ final class Simulator: Service {
     if File.exists(path) {
       registrations = try File.parse(File.read(path), of: path, Registrations.init(text:))
       phones = registrations.states.mapValues(Phone.init(state:))
+      for (registration, state) in registrations.states { show(state, of: registration) }
     }
   }
 
@@ -77,7 +81,7 @@ final class Simulator: Service {
     to request: Request, stream: Int32, connection: Int, at time: WallTime
   ) -> Reaction {
     let path = request.path.prefix { $0 != "?" }
-    if path.hasPrefix("/simulator/") || path.hasPrefix("/phones/") {
+    if isControl(request) {
       return Reaction(steps: [.answer(controlAnswer(request, at: time))])
     }
     if path == "/token" { return tokenCall(request, stream, connection, at: time) }
@@ -153,6 +157,7 @@ final class Simulator: Service {
     record.fault = fault?.action.word.rawValue
     statistics.count(status: record.status, reason: record.word)
     requests.append(record.write)
+    if let inbox { show(record, in: inbox) }
     return reaction
   }
 
@@ -174,11 +179,12 @@ final class Simulator: Service {
   ) -> String? {
     if message.isOnlyValidated { return nil }
     let name = "projects/\(project)/messages/0:\(time.total)%\(RandomText.hex(digits: 16))"
-    let stored = StoredMessage(
+    var stored = StoredMessage(
       name: name, acceptedAt: time, ttl: message.ttl ?? MessageRules.longestTTL,
       isHigh: message.isHigh,
       collapseKey: message.collapseKey, showsNotification: message.showsSomething,
       content: message.delivered)
+    if let inbox { stored.number = inbox.nextSequence }
     let demotes = options.strictness.contains(.high)
     deliver(
       phones[registration, default: Phone()].accept(stored, demotes: demotes, at: time),
@@ -192,9 +198,11 @@ final class Simulator: Service {
 
   /// Changes a phone's state, and returns what it got by that.
   func change(_ registration: String, to state: Phone.State, at time: WallTime) -> [JSON] {
-    deliver(
+    let lines = deliver(
       phones[registration, default: Phone()].become(state, at: time, using: &generator),
       to: registration)
+    show(state, of: registration)
+    return lines
   }
 
   /// Records what happened to messages, and returns the records.
@@ -208,10 +216,8 @@ final class Simulator: Service {
       else { continue }
       lines.append(delivery.json(registration: registration, isDuplicate: true))
     }
-    for line in lines {
-      deliveries.append(line)
-      inbox?.append(line)
-    }
+    for line in lines { deliveries.append(line) }
+    if inbox != nil { decided += outcomes }
     return lines
   }
 

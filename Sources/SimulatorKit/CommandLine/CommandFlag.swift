@@ -71,6 +71,14 @@ extension CommandFlag {
     return choice
   }
 
+  /// Parses `HOST:PORT`.
+  package func endpoint(_ value: String) throws(UsageError) -> Endpoint {
+    guard let endpoint = Endpoint(value) else {
+      throw refusal(value, "HOST:PORT such as 127.0.0.1:2199; the host is an IPv4 address")
+    }
+    return endpoint
+  }
+
   package func refusal(_ value: String, _ expected: String) -> UsageError {
     UsageError(description: "\(rawValue): found \"\(value)\", expected \(expected)")
   }

@@ -48,22 +48,21 @@ import Glibc
   }
 }
 
-/// The listening socket, on the loopback address only.
+/// A listening socket.
 @safe final class Listener {
   let socket: Int32
   let port: UInt16
 
-  init(port: UInt16) throws(FileError) {
-    let endpoint = "127.0.0.1:\(port)"
+  init(_ endpoint: Endpoint) throws(FileError) {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     socket = Glibc.socket(AF_INET, kind, 0)
-    guard socket >= 0 else { throw FileError("socket", endpoint) }
+    guard socket >= 0 else { throw FileError("socket", "\(endpoint)") }
     var one: Int32 = 1
     unsafe setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, 4)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+    address.sin_port = endpoint.port.bigEndian
+    address.sin_addr.s_addr = endpoint.address ?? UInt32(INADDR_LOOPBACK).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let socket = self.socket
     let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
@@ -73,7 +72,7 @@ import Glibc
       }
     }
     guard status else {
-      let error = FileError("listen", endpoint)
+      let error = FileError("listen", "\(endpoint)")
       close(socket)
       throw error
     }

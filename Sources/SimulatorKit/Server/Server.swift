@@ -9,11 +9,11 @@ import Glibc
     static let listener: UInt64 = 0
     static let signals: UInt64 = 1
     static let standardInput: UInt64 = 2
-    static let feed: UInt64 = 3
+    static let web: UInt64 = 3
     static let firstFile: UInt64 = 4
     static let firstConnection: UInt64 = 16
-    /// Added to the socket of a receiver of the feed.
-    static let firstReceiver: UInt64 = 1 << 48
+    /// Added to the number of a visitor of the web port.
+    static let firstVisitor: UInt64 = 1 << 48
   }
 
   private enum Timeout {
@@ -32,7 +32,7 @@ import Glibc
   private let tls: TLSContext
   private let callbacks: SessionCallbacks
   private let files: [WatchedFile]
-  private let feed: LineFeed?
+  private let web: WebPort?
   private let scratch: UnsafeMutableRawBufferPointer
   private var connections: [Int: Connection] = [:]
   private var timeouts = Timers<Timeout>()
@@ -48,10 +48,10 @@ import Glibc
 
   /// - Parameters:
   ///   - files: files that are read again when they change; at most a dozen.
-  ///   - feed: what the service appends to it is sent before its answers.
+  ///   - web: a port that the same loop serves.
   package init(
     service: any Service, settings: ServerSettings, tls: TLSContext, files: [WatchedFile],
-    feed: LineFeed? = nil
+    web: WebPort? = nil
   ) throws {
     let callbacks = SessionCallbacks(
       isSink: settings.sinkHeader != nil, refusesIdlePings: settings.refusesIdlePings)
@@ -64,14 +64,14 @@ import Glibc
     self.tls = tls
     self.callbacks = callbacks
     self.files = files
-    self.feed = feed
+    self.web = web
     unsafe scratch = .allocate(byteCount: OutputBuffer.recordBytes, alignment: 16)
     signals = try StopSignals()
     poller = try Poller()
-    listener = try Listener(port: settings.port)
+    listener = try Listener(.loopback(settings.port))
     poller.add(listener.socket, .read, key: Key.listener)
     poller.add(signals.descriptor, .read, key: Key.signals)
-    if let feed { poller.add(feed.listener.socket, .read, key: Key.feed) }
+    web?.join(poller, listenerKey: Key.web, firstKey: Key.firstVisitor)
     for (index, file) in files.enumerated() {
       poller.add(file.watch, .read, key: Key.firstFile + UInt64(index))
     }
@@ -92,45 +92,26 @@ import Glibc
       let events = poller.wait(timeoutMilliseconds: timeout())
       // Files come first: a client that writes one and then sends a push expects the new settings.
       for event in events where event.key < Key.firstConnection { handleServerEvent(event.key) }
-      for event in events where event.key >= Key.firstReceiver {
-        handleReceiver(event.key, event.ready)
+      for event in events where event.key >= Key.firstVisitor {
+        unsafe web?.handle(event.key, event.ready, scratch: scratch)
       }
-      for event in events where (Key.firstConnection..<Key.firstReceiver).contains(event.key) {
+      for event in events where (Key.firstConnection..<Key.firstVisitor).contains(event.key) {
         connections[Int(event.key - Key.firstConnection)].map { handle($0, event.ready) }
       }
       readUnread()
       for connection in handler.sendDue(in: connections) { markDirty(connection) }
       dropTimedOut()
       service.flushRecords()
-      flushFeed()
+      web?.resume()
       flushDirty()
     }
     service.flushRecords()
   }
 
-  private func flushFeed() {
-    for socket in feed?.flush() ?? [] {
-      poller.change(socket, [.write, .hangUp], key: Key.firstReceiver + UInt64(socket))
-    }
-  }
-
-  private func acceptReceivers() {
-    for socket in feed?.accept() ?? [] {
-      poller.add(socket, .hangUp, key: Key.firstReceiver + UInt64(socket))
-    }
-  }
-
-  private func handleReceiver(_ key: UInt64, _ ready: Poller.Interest) {
-    guard let feed else { return }
-    let socket = Int32(key - Key.firstReceiver)
-    // What a receiver sends is not read; all but room to write means that it has gone.
-    if !ready.isSubset(of: .write) { return feed.drop(socket) }
-    if feed.send(to: socket) == .done { poller.change(socket, .hangUp, key: key) }
-  }
-
   private func timeout() -> Int? {
     if !unread.isEmpty { return 0 }
-    let next = [timeouts.nextDeadline, handler.nextDeadline].compactMap(\.self).min()
+    let next = [timeouts.nextDeadline, handler.nextDeadline, web?.nextDeadline].compactMap(\.self)
+      .min()
     return next.map { $0 - MonotonicClock.milliseconds() }
   }
 
@@ -139,7 +120,7 @@ import Glibc
     case Key.listener: acceptConnections()
     case Key.signals: isStopping = true
     case Key.standardInput: readStandardInput()
-    case Key.feed: acceptReceivers()
+    case Key.web: web?.accept()
     default: files[Int(key - Key.firstFile)].changed()
     }
   }

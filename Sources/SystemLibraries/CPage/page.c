@@ -58,6 +58,26 @@ static const unsigned char icon_svg[] = {
 #embed "../../../page/icon.svg"
 };
 
+static const unsigned char inbox_html[] = {
+#embed "../../../page/inbox.html"
+};
+
+static const unsigned char inbox_css[] = {
+#embed "../../../page/inbox.css"
+};
+
+static const unsigned char inbox_js[] = {
+#embed "../../../page/inbox.js"
+};
+
+static const unsigned char inbox_phone_js[] = {
+#embed "../../../page/inbox-phone.js"
+};
+
+static const unsigned char inbox_message_js[] = {
+#embed "../../../page/inbox-message.js"
+};
+
 const struct ridepulse_page_file ridepulse_page_files[] = {
     {"index.html", index_html, sizeof index_html},
     {"page.css", page_css, sizeof page_css},
@@ -72,5 +92,10 @@ const struct ridepulse_page_file ridepulse_page_files[] = {
     {"phone.js", phone_js, sizeof phone_js},
     {"phone.css", phone_css, sizeof phone_css},
     {"icon.svg", icon_svg, sizeof icon_svg},
+    {"inbox.html", inbox_html, sizeof inbox_html},
+    {"inbox.css", inbox_css, sizeof inbox_css},
+    {"inbox.js", inbox_js, sizeof inbox_js},
+    {"inbox-phone.js", inbox_phone_js, sizeof inbox_phone_js},
+    {"inbox-message.js", inbox_message_js, sizeof inbox_message_js},
     {NULL, NULL, 0},
 };

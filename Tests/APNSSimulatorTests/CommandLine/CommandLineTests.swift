@@ -49,10 +49,35 @@ import Testing
       ["--strict", "cards"],
       #"--strict: found "cards", expected one of payloads, headers, aps, jwt, all"#
     ),
+    (
+      ["--inbox", "example.com:1"],
+      #"--inbox: found "example.com:1", expected HOST:PORT such as 127.0.0.1:2199; the host is an "#
+        + "IPv4 address"
+    ),
+    (
+      ["--sink", "--inbox", "127.0.0.1:1"],
+      #"--inbox: found "127.0.0.1:1", expected no --sink next to it, which reads nothing"#
+    ),
     (["--token-rate", "5"], #"--token-rate: found "5", expected PUSHES/SECONDS such as 5/10"#),
   ])
   func `wrong usage is refused`(words: [String], message: String) {
     #expect(throws: UsageError(description: message)) { try Command.parse(words) }
+  }
+
+  @Test(arguments: [
+    ("127.0.0.1:0", "127.0.0.1:0", true), ("localhost:2199", "127.0.0.1:2199", true),
+    ("0.0.0.0:1", "0.0.0.0:1", false), (":1", nil, false), ("1.2.3.4.5:1", nil, false),
+    ("127.0.0.1:65536", nil, false), ("127.0.0.1", nil, false),
+  ])
+  func `an inbox has an address of this machine or of all`(
+    text: String, parsed: String?, isLoopback: Bool
+  ) throws {
+    let endpoint = try? Flag.inbox.endpoint(text)
+    #expect(endpoint?.description == parsed && endpoint?.isLoopback ?? false == isLoopback)
+    guard let endpoint else { return }
+    var expected = Options()
+    expected.inbox = endpoint
+    #expect(try Command.parse(["--inbox", text]) == .serve(expected))
   }
 
   @Test(arguments: [("", "abc", 3), ("abc", "abc", 0), ("kitten", "sitting", 3)])

@@ -6,7 +6,8 @@ import TestSupport
 /// Runs the steps of one stage of a page in one shell, so that variables and processes last.
 ///
 /// The first word of a stage's name is its kind. Ports and folders of a run are written on the page as
-/// those of a user: 2197 is apns-simulator's, 2198 fcm-simulator's, 9464 the admin server's.
+/// those of a user: 2197 is apns-simulator's, 2198 fcm-simulator's, 2199 the inbox's, 9464 the admin
+/// server's.
 struct DocumentStage {
   /// The folder of the commands, with the project's rules and stories.
   private let folder: String
@@ -71,11 +72,11 @@ struct DocumentStage {
     case .server:
       try await withCluster { cluster in
         try await withFolder { folder in
-          let simulators = try FreePorts.find(2).map { String($0) }
+          let simulators = try FreePorts.find(3).map { String($0) }
           try await body(
             DocumentStage(
               folder: folder, environment: server(of: cluster.url()),
-              ports: ["2197": simulators[0], "2198": simulators[1]]))
+              ports: ["2197": simulators[0], "2198": simulators[1], "2199": simulators[2]]))
         }
       }
     }

@@ -6,7 +6,7 @@ and it goes on when a line comes back."""
 import sys
 
 from checks import accessible, at_peace, fits
-from webdriver import ENTER, ESCAPE, TAB, Browser
+from webdriver import BACKSPACE, ENTER, ESCAPE, TAB, Browser
 
 NUMBER = "return parseInt(document.getElementById(arguments[0]).textContent.replaceAll(',', '')) "
 
@@ -191,6 +191,60 @@ def lost(browser, url, folder):
     browser.until("the stream again",
                   "return document.getElementById('link').textContent === 'live'")
     assert browser.run("return window.isSame") is True, "the page was loaded anew"
+
+
+def inbox(browser, url, folder):
+    """The inbox of a simulator: phones, pushes, the filter, a phone that is off; light, dark, narrow."""
+    browser.size(1280)
+    browser.go(url + "/")
+    browser.until("the link", "return document.getElementById('link').textContent === 'live'")
+    browser.until("two phones", "return document.querySelectorAll('#phones .phone').length >= 2")
+    assert "Your driver is here" in browser.text("#phones")
+    browser.run("window.isSame = true")
+    ask("push")
+    browser.until("the new push", "return document.querySelector('#phones').textContent"
+                  ".includes('While you wait') && document.querySelector('#list').textContent"
+                  ".includes('While you wait')")
+    ask("refusal")
+    browser.until("the refusal", "return document.querySelector('#list .badge[data-kind=bad]')"
+                  "?.textContent === '400 BadDeviceToken'")
+    assert browser.run("return window.isSame") is True, "the page was loaded anew"
+    fits(browser, 1280)
+    accessible(browser)
+    browser.screenshot(f"{folder}/inbox.png", 1280, 1000)
+    # A push that is opened has its headers, its payload and the reason; all by keyboard.
+    browser.run("document.querySelector('#list summary').focus()")
+    browser.keys(ENTER)
+    browser.until("its parts", "return document.querySelectorAll('#list details[open] table').length === 2")
+    opened = browser.text("#list details[open]")
+    for word in ("BadDeviceToken", "apns-topic", '"aps"'):
+        assert word in opened, f"no {word} in {opened[:1500]}"
+    accessible(browser)
+    browser.run("[...document.querySelectorAll('#phones button')].find(one => !one.hidden).focus()")
+    browser.keys(ENTER)
+    browser.until("a phone that is off", "return document.querySelector('#phones .phone-off') !== null")
+    assert browser.run("return document.activeElement.textContent") == "Bring online"
+    browser.keys(ENTER)
+    browser.until("it is on", "return document.querySelector('#phones .phone-off') === null")
+    browser.run("document.getElementById('main').focus()")
+    browser.keys("/")
+    assert browser.run("return document.activeElement.id") == "token"
+    browser.keys("d1d1d1d1")
+    browser.until("one phone", "return document.querySelectorAll('#phones article').length === 1"
+                  " && document.getElementById('link').textContent === 'live'")
+    browser.keys(BACKSPACE * 8 + "zz")
+    browser.until("the refused one", "return document.querySelectorAll('#list > li').length === 1")
+    browser.keys(BACKSPACE * 2)
+    browser.until("all phones", "return document.querySelectorAll('#phones article').length >= 2")
+    browser.scheme("dark")
+    browser.until("its colours", "return document.getAnimations().length === 0")
+    accessible(browser)
+    browser.screenshot(f"{folder}/inbox-dark.png", 1280, 1000)
+    browser.size(400, 800)
+    fits(browser, 400)
+    accessible(browser)
+    browser.screenshot(f"{folder}/inbox-narrow.png", 400, 1400)
+    at_peace(browser, url)
 
 
 if __name__ == "__main__":

@@ -126,6 +126,7 @@ class Browser:
             file.write(base64.b64decode(data["data"]))
 
 
+BACKSPACE = "\ue003"
 ENTER = "\ue007"
 ESCAPE = "\ue00c"
 TAB = "\ue004"
