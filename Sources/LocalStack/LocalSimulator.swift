@@ -5,6 +5,8 @@ internal import Glibc
 package final class LocalSimulator {
   /// The address it listens on: `https://127.0.0.1:PORT`.
   package var url: String { server.url }
+  /// Where its inbox is, with `--inbox` among the options: `http://127.0.0.1:PORT/`.
+  package var inboxURL: String? { server.inboxURL }
   /// The directory with its keys, certificates and records.
   package let directory: String
   package var processID: Int32 { server.process.pid }

@@ -30,15 +30,21 @@ enum Demo: Command {
         + (hasAndroid ? ", apns-simulator and fcm-simulator …" : " and apns-simulator …"))
     let cluster = try await LocalCluster()
     return try await withCleanup({ await cluster.stop() }) {
-      let simulator = try LocalSimulator(directory: cluster.directory + "/apns")
+      let options = ["--inbox", "127.0.0.1:0"]
+      let simulator = try LocalSimulator(directory: cluster.directory + "/apns", options: options)
       defer { simulator.stop() }
-      let fcm = hasAndroid ? try LocalFCMSimulator(directory: cluster.directory + "/fcm") : nil
+      let fcm =
+        hasAndroid
+        ? try LocalFCMSimulator(directory: cluster.directory + "/fcm", options: options) : nil
       defer { fcm?.stop() }
+      let inboxes = [simulator.inboxURL, fcm?.inboxURL].compactMap(\.self)
+      let notice = "What the phones show: " + inboxes.joined(separator: " and ")
+      Terminal.printError(notice)
       let environment = simulator.environment.merging(fcm?.environment ?? [:]) { $1 }
       let stage = DemoStage(
         conninfo: cluster.url(),
         apns: try APNsVariables(environment).spelled(as: rules.ruleSet.apps),
-        rules: rules.ruleSet, log: context.log.log)
+        rules: rules.ruleSet, notice: notice, log: context.log.log)
       return try await stage.run(size: size, limit: limit)
     }
   }
@@ -49,6 +55,8 @@ struct DemoStage {
   let conninfo: String
   let apns: APNsVariables
   let rules: RuleSet
+  /// Stays on the live screen.
+  let notice: String
   let log: Log
 
   private var hasAndroid: Bool { !apns.fcm.isEmpty }
@@ -56,7 +64,7 @@ struct DemoStage {
   func run(size: Int, limit: Duration?) async throws -> ExitStatus {
     try await Database.with(conninfo: conninfo, name: "demo") { backend in
       _ = try await Migrations.apply(session: backend, dryRun: false)
-      let view = DemoView()
+      let view = DemoView(notice: notice)
       let service = try Service(
         conninfo: conninfo, apns: apns, rules: rules,
         // Log lines would corrupt the live screen.

@@ -5,8 +5,12 @@ import Synchronization
 
 /// Shows the demo: as a live screen on a terminal, as one line for each push in a pipe.
 final class DemoView: Sendable {
-  private let board = Mutex(DemoBoard())
+  private let board: Mutex<DemoBoard>
   private let isInteractive = Terminal.isInteractive
+
+  init(notice: String) {
+    board = Mutex(DemoBoard(notice: notice))
+  }
 
   func observe(_ step: Fleet.Step) {
     board.withLock { $0.observe(step) }
@@ -45,12 +49,18 @@ final class DemoView: Sendable {
 
 /// Counts what happened in the demo so far, and formats it for people.
 struct DemoBoard {
+  /// The last line but one.
+  private let notice: String
   private(set) var rides = 0
   private(set) var changes = 0
   private var counts: [LedgerEntry.Status: Int] = [:]
   private var lives: [(ride: String, state: String, last: String)] = []
   private var recent: [String] = []
   private let height = 12
+
+  init(notice: String = "") {
+    self.notice = notice
+  }
 
   /// Records a step of the fleet that was written to the database.
   mutating func observe(_ step: Fleet.Step) {
@@ -98,7 +108,7 @@ struct DemoBoard {
     let rows = lives.suffix(height).map { life in
       "  \(padded(life.ride, to: 9)) \(padded(life.state, to: 22)) \(life.last)"
     }
-    return [head, ""] + rows + [""] + recent.map { "  " + $0 } + ["", "Ctrl-C ends it."]
+    return [head, ""] + rows + [""] + recent.map { "  " + $0 } + ["", notice, "Ctrl-C ends it."]
   }
 
   private mutating func change(
