@@ -11,8 +11,6 @@ import Testing
 /// names, and the kit runs against a service.
 @Suite(.timeLimit(.minutes(60))) struct AppPageTests {
   private static let page = Project.path("docs/app.md")
-  private static let kit = Project.path("clients/swift")
-  private static let stand = Project.path("Tests/RidePulseTests/App")
 
   @Test func `The page's code compiles with the kit`() throws {
     try ScratchFolder.with { directory in
@@ -24,8 +22,8 @@ import Testing
         let file = "\(directory)/page\(index).swift"
         try code.write(toFile: file, atomically: true, encoding: .utf8)
         let result = try Tool.run(
-          "\(Self.kit)/check-apple",
-          [file] + ["AppOfThePage", "RideAttributes"].map { "\(Self.stand)/\($0).swift" },
+          "\(KitPhone.kit)/check-apple",
+          [file] + ["AppOfThePage", "RideAttributes"].map { "\(KitPhone.stand)/\($0).swift" },
           in: directory)
         #expect(result.status == 0, "block \(index): \(result.errors)")
       }
@@ -72,7 +70,7 @@ import Testing
     async throws
   {
     try await Stage.run { stage in
-      let binary = try Self.compile(in: stage.directory)
+      let binary = try KitPhone.compile(in: stage.directory)
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
       let arguments = [api.url, api.token ?? "", "\(stage.directory)/queue"]
@@ -137,33 +135,5 @@ import Testing
       try await stage.until(
         "select count(*) from ridepulse.live_activities where ended_at is null", is: "0")
     }
-  }
-
-  /// Compiles the kit with modules that have Apple's names, and a phone; returns the program's path.
-  private static func compile(in directory: String) throws -> String {
-    func run(_ words: [String]) throws {
-      let result = try Tool.run(
-        "/usr/bin/env", ["swiftc", "-swift-version", "6", "-I", directory] + words, in: directory)
-      if result.status != 0 { throw TestFailure("swiftc \(words): \(result.errors)") }
-    }
-    var modules = ["ActivityKit", "UIKit", "UserNotifications"].map {
-      ($0, ["\(kit)/Stubs/\($0).swift"])
-    }
-    let names = FileManager.default.enumerator(atPath: "\(kit)/Sources/RidePulseKit")
-    let sources = names?.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") } ?? []
-    modules.append(("RidePulseKit", sources.sorted().map { "\(kit)/Sources/RidePulseKit/\($0)" }))
-    for (module, files) in modules {
-      try run(
-        [
-          "-parse-as-library", "-emit-module", "-emit-object", "-whole-module-optimization",
-          "-module-name", module, "-emit-module-path", "\(directory)/\(module).swiftmodule",
-          "-o", "\(directory)/\(module).o",
-        ] + files)
-    }
-    try run(
-      ["-module-name", "Phone", "-o", "\(directory)/phone"]
-        + ["main", "AppOfThePage", "RideAttributes"].map { "\(stand)/\($0).swift" }
-        + modules.map { "\(directory)/\($0.0).o" })
-    return "\(directory)/phone"
   }
 }

@@ -101,6 +101,19 @@ final class TestBackend: CallTransport {
     #expect(Set(backend.requests.compactMap { $0.headers["Idempotency-Key"] }).count == 1)
   }
 
+  @Test func `What is sent is stored before, so that a sign-out withdraws it`() async throws {
+    backend.answers { [folder] _ in
+      let file = folder.appendingPathComponent("queue.json")
+      let text = try String(contentsOf: file, encoding: .utf8)
+      return CallAnswer(status: text.contains(#""tokens":["01"]"#) ? 200 : 422)
+    }
+    let client = try client()
+    await client.signIn("anna")
+    await client.phone(token: Data([1]))
+    await client.flush(within: .seconds(20))
+    #expect(events.all == [])
+  }
+
   @Test func `A sign-out without a network is sent later, with the headers of its session`()
     async throws
   {

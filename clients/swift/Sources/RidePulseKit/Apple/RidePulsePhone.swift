@@ -30,6 +30,8 @@
       client = RidePulseClient(configuration, transport: transport)
       onEvent = configuration.onEvent
       watchPermission()
+      // What waits is sent also while nobody is signed in: a sign-out.
+      Task { await client.hurry() }
     }
 
     /// Begins a person's session. Call it at each launch with a session, and after each sign-in.
