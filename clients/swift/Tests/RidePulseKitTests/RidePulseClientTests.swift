@@ -30,11 +30,13 @@ final class TestBackend: CallTransport {
 }
 
 /// The client with its disk: each test has a folder of its own, and restarts as iOS does.
-@Suite struct RidePulseClientTests {
+@Suite final class RidePulseClientTests {
   private let backend = TestBackend()
   private let events = Events()
   private let folder = FileManager.default.temporaryDirectory
     .appendingPathComponent("ridepulse-kit-\(UUID().uuidString)")
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
 
   final class Events: Sendable {
     private let list = Mutex<[KitEvent]>([])
