@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LocalStack
 import Synchronization
 import TestSupport
@@ -13,21 +14,19 @@ final class Server {
     _ environment: [String: String], _ words: [String] = [], command: String = "serve",
     until text: String = " Serving"
   ) throws {
-    capture = LogCapture(until: text)
+    let output = Pipe()
+    let handle = output.fileHandleForReading
+    capture = LogCapture(of: handle.fileDescriptor, until: text)
     process.executableURL = URL(fileURLWithPath: try Command.ridepulse)
     process.arguments = [command, "--log-level", "debug"] + words
     process.environment = environment
-    let output = Pipe()
     process.standardError = output
     let capture = capture
     let isServing = DispatchSemaphore(value: 0)
-    let handle = output.fileHandleForReading
     // Not by a handler of Foundation, which may crash when its pipe is closed.
     Thread.detachNewThread {
-      while true {
-        let data = handle.availableData
-        if capture.add(data) { isServing.signal() }
-        if data.isEmpty { break }
+      while capture.waitForMore() {
+        if capture.read() { isServing.signal() }
       }
       // Foundation keeps a process that has ended, and its pipe.
       try? handle.close()
@@ -46,7 +45,7 @@ final class Server {
     Secrets.expectNone(in: log)
   }
 
-  /// The log so far.
+  /// The log, with all that the process has written by now.
   var log: String { capture.text }
 
   /// Returns a field of a log line, such as `port` of `… port=2195 …`.
@@ -105,21 +104,52 @@ final class Server {
     return process.terminationStatus
   }
 
+  /// Reads a pipe by a thread, and whenever the text is needed: on a busy machine the thread comes
+  /// later than what follows from a line, such as a row in the database.
   private final class LogCapture: Sendable {
-    private let state = Mutex((text: "", isServing: false))
-    private let awaited: String
-
-    init(until text: String) {
-      awaited = text
+    private struct State {
+      var text = ""
+      var isServing = false
+      var hasEnded = false
     }
 
-    var text: String { state.withLock { $0.text } }
+    private let state = Mutex(State())
+    private let descriptor: Int32
+    private let awaited: String
+
+    init(of descriptor: Int32, until text: String) {
+      self.descriptor = descriptor
+      awaited = text
+      _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+    }
+
+    var text: String {
+      _ = read()
+      return state.withLock { $0.text }
+    }
+
+    /// Waits until there is more to read; returns false once all has been read.
+    func waitForMore() -> Bool {
+      if state.withLock({ $0.hasEnded }) { return false }
+      var file = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      _ = unsafe poll(&file, 1, -1)
+      return true
+    }
 
     /// Returns true once: when the log first has the awaited text, or the output ends.
-    func add(_ data: Data) -> Bool {
+    func read() -> Bool {
       state.withLock { state in
-        state.text += String(decoding: data, as: UTF8.self)
-        guard !state.isServing, data.isEmpty || state.text.contains(awaited) else {
+        if state.hasEnded { return false }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        var count = 1
+        while count > 0 {
+          count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+          if count > 0 { bytes += buffer[..<count] }
+        }
+        state.hasEnded = count == 0
+        state.text += String(decoding: bytes, as: UTF8.self)
+        guard !state.isServing, state.hasEnded || state.text.contains(awaited) else {
           return false
         }
         state.isServing = true
