@@ -92,11 +92,9 @@ import TestSupport
         let answer = Statement(
           name: "", sql: "select body from ridepulse.idempotent_call('k', 'events', $1::jsonb)")
         let wait = Statement(name: "", sql: "select pg_advisory_xact_lock(42)")
-        return try await slow.run([Call(answer, [Self.body]), Call(wait)], timeout: .seconds(60))[0]
-          .string(0, 0)
+        return try await slow.run([Call(answer, [Self.body]), Call(wait)])[0].string(0, 0)
       }
-      try await stage.until(
-        "select count(*) from pg_locks where locktype = 'advisory' and not granted", is: "1")
+      try await stage.until(Stage.waitingForAdvisoryLock, is: "1")
       let second = try api.post("/v1/events", Self.body, key: "k")
       #expect(second.status == 409 && second.code == "request_in_progress", "\(second)")
       #expect(second.headers["retry-after"] == "1")
@@ -117,7 +115,7 @@ import TestSupport
       let count = 40
       let script = """
         for n in $(seq \(count)); do
-          curl --silent --max-time 5 --output /dev/null --write-out '%{http_code}\\n' \
+          curl --silent --max-time 120 --output /dev/null --write-out '%{http_code}\\n' \
             --header 'Content-Type: application/json' --header 'Authorization: Bearer sesame-42' \
             --header "Idempotency-Key: k$n" --data "{\\"event\\": \\"eta_changed\\", \\"ride_id\\": \\"r$n\\"}" \
             "$URL/v1/events"

@@ -184,9 +184,9 @@ struct BrowserTests {
 
   @Test func `A page whose service stops shows that, and reconnects by itself`() async throws {
     try await Stage.run { stage in
-      var port = ""
-      try await serving(stage) { server, url in
-        port = server.field("port") ?? ""
+      // One that no other process is given while the service is down.
+      let port = "\(try FreePorts.find(1)[0])"
+      try await serving(stage, port: port) { server, url in
         var next: Server?
         defer { next?.stop() }
         try await play("lost", url, stage) { what in

@@ -23,7 +23,7 @@ import TestSupport
             status: "{{ride.state}}"
             eta: "{{ride.attributes.eta | default: 0}}"
           start: driver_assigned
-          stale-after: 8s
+          stale-after: 2m
           dismiss-after: 10m
           min-interval: 1s
           urgent: [driver_assigned, driver_en_route, driver_arrived, ride_started]
@@ -61,9 +61,11 @@ import TestSupport
     try stage.arrivals().filter { $0.header("apns-push-type") == "liveactivity" }
   }
 
-  @Test func `R27: a ride of an hour in half a minute`() async throws {
+  @Test func `R27: a ride of an hour in a minute`() async throws {
     try await Stage.run { stage in
-      let server = try Server(try stage.environment(rules: Self.rules))
+      // Refreshed after 30 s, with 10 s for a machine that stalls.
+      let rules = Self.rules.replacing("stale-after: 2m", with: "stale-after: 40s")
+      let server = try Server(try stage.environment(rules: rules))
       try await addRide(stage)
       try await register(stage)
       let phases: [Int: String] = [
@@ -72,11 +74,20 @@ import TestSupport
       ]
       var changed: [(state: String, at: Double)] = []
       for minute in 0..<60 {
+        if minute == 51 {
+          try await wait(until: "it is refreshed while nothing changes") {
+            try cards(stage).count { $0.aps("content-state", "eta") == "119" } > 1
+          }
+        }
         for tick in 0..<4 {
           if tick == 0, let phase = phases[minute] {
             let at = Date().timeIntervalSince1970
             try await state(stage, phase)
             changed.append((phase, at))
+            // Otherwise one update may show the next phase alone.
+            try await wait(until: "\(phase) is shown") {
+              try Self.update(of: phase, after: at, cards(stage)) != nil
+            }
           } else if minute < 57, !(30..<52).contains(minute) {
             try await stage.sql(
               "update ridepulse.rides set attributes = '{\"eta\": \(minute * 4 + tick)}'")
@@ -170,13 +181,17 @@ import TestSupport
     }
   }
 
+  private static func update(
+    of state: String, after time: Double, _ cards: [Arrival]
+  ) -> Arrival? {
+    cards.first { $0.aps("content-state", "status") == state && $0.receivedAt > time }
+  }
+
   private func check(_ cards: [Arrival], _ changed: [(state: String, at: Double)]) throws {
     var slowest = 0.0
     for phase in changed {
       let shownUpdate = try #require(
-        cards.first {
-          $0.aps("content-state", "status") == phase.state && $0.receivedAt > phase.at
-        }, "\(phase)")
+        Self.update(of: phase.state, after: phase.at, cards), "\(phase)")
       #expect(shownUpdate.header("apns-priority") == "10")
       slowest = max(slowest, shownUpdate.receivedAt - phase.at)
     }
@@ -186,13 +201,10 @@ import TestSupport
       #expect(try #require(next.timestamp) > (try #require(one.timestamp)))
       let stale = try #require(one.aps("stale-date").flatMap(Double.init))
       #expect(next.receivedAt < stale, "\(next.record)")
-      if next.header("apns-priority") == "5" {
-        // They are sent a second apart; the first may be delayed on its way.
-        #expect(next.receivedAt - one.receivedAt > 0.5)
-      }
     }
-    // The card is refreshed while nothing changes.
-    #expect(cards.contains { $0.aps("content-state", "eta") == "119" })
+    // They are sent a second apart, and each may be delayed on its way.
+    let time = (cards.last?.receivedAt ?? 0) - (cards.first?.receivedAt ?? 0)
+    #expect(Double(cards.count - urgent) <= time + 1)
     #expect(cards.last?.aps("event") == "end")
     #expect(cards.last?.aps("content-state", "status") == "ride_completed")
     print(

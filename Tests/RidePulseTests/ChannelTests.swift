@@ -35,7 +35,7 @@ import TestSupport
     async throws
   {
     try await Stage.run { stage in
-      let foreign = try await stage.createElsewhere()
+      let foreign = try stage.create(in: try await stage.elsewhere())
       try stage.faults(Self.lose)
       let lost = try stage.channels("create", "--ride", "r1", "--storage", "latest")
       #expect(lost.status == 1 && lost.errors.contains("no answer, so the outcome is unknown"))
@@ -66,10 +66,11 @@ import TestSupport
   @Test func `R32: two unknown channels and one lost create: none is deleted`() async throws {
     try await Stage.run { stage in
       _ = try stage.channels("list")
+      let elsewhere = try await stage.elsewhere()
       try stage.faults(Self.lose)
       // Both were created within the minute in which a lost create may still take effect.
       _ = try stage.channels("create")
-      let strange = try await stage.createElsewhere()
+      let strange = try stage.create(in: elsewhere)
       let standings = try stage.standings()
       #expect(standings.count == 2 && Set(standings.values) == ["unclear"], "\(standings)")
       let cleared = try stage.channels("reconcile", "--apply")
@@ -191,16 +192,15 @@ extension Stage {
   }
 
   /// Returns the environment of another service for the same app, with a database of its own.
-  private func elsewhere() async throws -> [String: String] {
+  fileprivate func elsewhere() async throws -> [String: String] {
     let other = try await LocalCluster.shared().freshDatabase()
     let environment = environment.merging(["DATABASE_URL": other]) { $1 }
     _ = try Command.ridepulse(["migrate"], environment)
     return environment
   }
 
-  func createElsewhere() async throws -> String {
-    let result = try Command.ridepulse(
-      ["channels", "create", "--app", "customer"], try await elsewhere())
+  func create(in elsewhere: [String: String]) throws -> String {
+    let result = try Command.ridepulse(["channels", "create", "--app", "customer"], elsewhere)
     guard let id = result.output.split(separator: " ").first else {
       throw TestFailure("no channel: \(result.errors)")
     }

@@ -7,14 +7,17 @@ import TestSupport
   private func fails(
     _ client: APIClient, after change: () async throws -> Void, _ words: String
   ) async throws {
-    #expect(try client.get("/readyz").status == 200)
-    try await change()
     var answer = try client.get("/readyz")
-    try await wait(until: "/readyz answers 503: \(answer)") {
+    try await wait(until: "/readyz answers 200: \(answer)") {
       answer = try client.get("/readyz")
-      return answer.status == 503
+      return answer.status == 200
     }
-    for text in ["claims have failed for", words, "nothing is lost", "ridepulse doctor"] {
+    try await change()
+    try await wait(until: "/readyz answers 503 because of claims: \(answer)") {
+      answer = try client.get("/readyz")
+      return answer.status == 503 && answer.text.contains("claims have failed for")
+    }
+    for text in [words, "nothing is lost", "ridepulse doctor"] {
       #expect(answer.text.contains(text), "\(text) is not in \(answer.text)")
     }
     #expect(try client.get("/healthz").status == 200, "a restart would not help")

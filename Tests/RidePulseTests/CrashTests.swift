@@ -106,10 +106,12 @@ import TestSupport
         // Otherwise a later push of one claim would replace an earlier one.
         try await stage.settled()
       }
-      let ids = try stage.arrivals().map(\.id)
-      #expect(ids.count == Self.rides * 4)
-      #expect(Set(ids).count == ids.count)
       #expect(nodes.map { $0.stop() } == [0, 0])
+      let ids = try stage.arrivals().map(\.id)
+      #expect(Set(ids).count == Self.rides * 4)
+      // Whatever a node sends before a stall that outlasts its lease is sent again, with its ID.
+      let lostLeases = nodes.contains { $0.log.contains("Leases lost") }
+      #expect(ids.count == Self.rides * 4 || lostLeases)
     }
   }
 

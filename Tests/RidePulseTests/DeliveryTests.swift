@@ -105,8 +105,7 @@ import TestSupport
       // One transaction: its event has an ID, and commits when the lock is free.
       async let late: Void = other.script(
         "select ridepulse.emit('driver_nearby', 'r1'); select pg_advisory_xact_lock(37)")
-      try await stage.until(
-        "select count(*) from pg_locks where locktype = 'advisory' and not granted", is: "1")
+      try await stage.until(Stage.waitingForAdvisoryLock, is: "1")
       let later = try Command.ridepulse(
         ["trigger", "waiting_fee_started", "--ride", "r1", "--wait"], stage.environment)
       #expect(later.status == 0, "\(later.errors)")

@@ -97,7 +97,9 @@ struct KotlinAppTests {
       try await stage.until(
         "select string_agg(activity_id || ' ' || ended_reason, ',') from ridepulse.live_activities",
         is: "\(card) dismissed")
-      #expect(phone.printed.contains { $0.hasPrefix("notify \(card) 1 ") })
+      try await wait(until: "the card was shown: \(phone.printed)") {
+        phone.printed.contains { $0.hasPrefix("notify \(card) 1 ") }
+      }
 
       try phone.write("sign-out")
       try await stage.until(
@@ -105,7 +107,9 @@ struct KotlinAppTests {
         select string_agg(distinct disabled_reason, ',') from ridepulse.devices
         where token like 'c%'
         """, is: "signed_out")
-      #expect(phone.printed.contains("cancel all"))
+      try await wait(until: "nothing is shown: \(phone.printed)") {
+        phone.printed.contains("cancel all")
+      }
     }
   }
 }

@@ -184,10 +184,12 @@ import TestSupport
         }
         return payloads
       }
-      let sleeper = "values (gen_random_uuid(), 'a', true, now(), 1)"
+      // Live however long the test takes.
+      let seen = "now() + interval '1 hour'"
+      let sleeper = "values (gen_random_uuid(), 'a', true, \(seen), 1)"
       #expect(try await payloads(sleeper) == [""])
-      #expect(try await payloads(sleeper + ", (gen_random_uuid(), 'b', true, now(), 1)") == [""])
-      #expect(try await payloads("values (gen_random_uuid(), 'a', false, now(), 1)") == [])
+      #expect(try await payloads(sleeper + ", (gen_random_uuid(), 'b', true, \(seen), 1)") == [""])
+      #expect(try await payloads("values (gen_random_uuid(), 'a', false, \(seen), 1)") == [])
       let gone = "values (gen_random_uuid(), 'a', true, now() - interval '1 minute', 1)"
       #expect(try await payloads(gone) == [])
       // The trigger function `wake` does not run for each event either.

@@ -123,11 +123,11 @@ import TestSupport
       try stage.faults(
         """
         [{"match": {}, "times": 1, "action": {"answer":
-          {"status": 429, "reason": "TooManyRequests", "retry_after": 3}}}]
+          {"status": 429, "reason": "TooManyRequests", "retry_after": 10}}}]
         """)
       try await notify(1, stage)
       try await stage.until(
-        "select count(*) from ridepulse.devices where quiet_until > now()", is: "1")
+        "select count(*) from ridepulse.devices where quiet_until is not null", is: "1")
       try await stage.sql(
         "insert into ridepulse.rides (id, state, customer_id) values ('q', 'no_show', 'c1')")
       try await stage.settled()
@@ -135,7 +135,7 @@ import TestSupport
       #expect(times.count == 3)
       let waits = times.dropFirst().map { $0 - (times.first ?? 0) }
       // The database decides when the wait is over; the simulator records when a push arrives.
-      #expect(waits.allSatisfy { $0 >= 2.9 }, "\(waits)")
+      #expect(waits.allSatisfy { $0 >= 9.9 }, "\(waits)")
       let tries = try await stage.rows(
         "select ride_id, status, attempts from ridepulse.deliveries order by ride_id")
       #expect(tries == [["q", "accepted", "1"], ["r1", "accepted", "2"]])

@@ -24,9 +24,12 @@ import Testing
     #expect(once.status == 1)
     #expect(once.errors.contains(problem) && once.errors.contains("select ridepulse.pin()"))
     let (server, client) = try await APIClient.serve(environment)
-    let ready = try client.get("/readyz")
-    #expect(ready.status == 503)
-    #expect(ready.text.contains(problem) && ready.text.contains("select ridepulse.pin()"))
+    var ready = try client.get("/readyz")
+    try await wait(until: "/readyz names the problem: \(ready)") {
+      ready = try client.get("/readyz")
+      return ready.status == 503 && ready.text.contains(problem)
+    }
+    #expect(ready.text.contains("select ridepulse.pin()"))
     #expect(try client.get("/healthz").status == 200)
     #expect(try client.get("/metrics").text.contains("ridepulse_sending_held 1\n"))
     let session = try PostgresSession(conninfo: url)

@@ -7,8 +7,10 @@ import Testing
   /// Ends leases at once, as the time between the ends of nodes does.
   private func endLeases(_ stage: Stage) async throws {
     try await stage.sql(
-      "update ridepulse.agenda set leased_until = now() where leased_until between now() and 'tomorrow'"
-    )
+      """
+      update ridepulse.agenda set leased_until = now()
+      where leased_until between now() and now() + interval '1 hour'
+      """)
   }
 
   @Test(arguments: ["crash", "stall"])

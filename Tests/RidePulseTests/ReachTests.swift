@@ -36,7 +36,9 @@ import TestSupport
   @Test func `U15: a pause without a connection names its cause, and ends with a connection`()
     async throws
   {
-    try await Stage.run { stage in
+    // One that no other process is given while the simulator is down.
+    let port = "\(try FreePorts.find(1)[0])"
+    try await Stage.run(simulator: ["--port", port]) { stage in
       let (server, client) = try await APIClient.serve(try stage.environment(rules: Self.rules))
       stage.simulator.stop()
       try await addRides(25, stage)

@@ -110,7 +110,7 @@ import TestSupport
     begin: () async throws -> Void, end: () async throws -> Void
   ) async throws {
     let (server, client) = try await APIClient.serve(environment)
-    #expect(try client.get("/readyz").status == 200)
+    _ = try await readiness(of: client, is: 200)
     try await begin()
     try await Self.notify(8, stage)
     try await Self.waitForArrivals(8, stage)

@@ -36,7 +36,7 @@ import Testing
       try await stage.settled()
       #expect(try stage.arrivals().contains { $0.isAccepted })
       #expect(try client.get("/readyz").status == 200)
-      #expect(sink.words.contains("READY=1"))
+      try await sink.receives("READY=1")
       #expect(server.stop() == 0)
     }
     await cluster.stop()

@@ -112,8 +112,10 @@ import TestSupport
       try await stage.settled()
       #expect(nodes.map { $0.stop() } == [0, 0])
       let ids = try stage.arrivals().map(\.id)
-      #expect(ids.count == 500)
       #expect(Set(ids).count == 500)
+      // Whatever a node sends before a stall that outlasts its lease is sent again, with its ID.
+      let lostLeases = nodes.contains { $0.log.contains("Leases lost") }
+      #expect(ids.count == 500 || lostLeases)
       #expect(workers.count == 2)
     }
   }

@@ -39,9 +39,13 @@ import TestSupport
       #expect(explained.contains("  no rule: suppressed: \(Self.unknownEvent)"), "\(explained)")
       try await server.waitForLog("Admin server")
       let url = "http://127.0.0.1:\(server.field("port") ?? "")/metrics"
-      let page = try Command.run("/usr/bin/curl", ["--silent", "--fail", url]).output
-      #expect(page.contains(#"status="suppressed",reason="unknown_state"} 2"#), "\(page)")
-      #expect(page.contains(#"status="suppressed",reason="unknown_event"} 1"#), "\(page)")
+      // A node counts after it has settled.
+      var page = ""
+      try await wait(until: "both words are counted: \(page)") {
+        page = try Command.run("/usr/bin/curl", ["--silent", "--fail", url]).output
+        return page.contains(#"status="suppressed",reason="unknown_state"} 2"#)
+          && page.contains(#"status="suppressed",reason="unknown_event"} 1"#)
+      }
       #expect(server.stop() == 0)
       let warnings = server.log.split(separator: "\n").filter {
         $0.contains("no rule file declares")

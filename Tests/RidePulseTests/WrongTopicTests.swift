@@ -117,8 +117,11 @@ import TestSupport
       try Data(revoked.utf8).write(
         to: URL(fileURLWithPath: stage.directory + "/keys.json"), options: .atomic)
       try await stage.addRide()
-      try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
-      try await server.waitForLog("reason=InvalidProviderToken")
+      // The simulator reads the file once it has noticed the change.
+      try await wait(until: "the key is refused: \(server.log)", every: .milliseconds(200)) {
+        try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+        return server.log.contains("reason=InvalidProviderToken")
+      }
       #expect(lines(server).allSatisfy { $0.contains("APNS_KEY_ID") })
       let before = lines(server).count
       server.hangUp()

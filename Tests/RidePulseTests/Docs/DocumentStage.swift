@@ -145,7 +145,7 @@ struct DocumentStage {
     let path = folder + "/steps/script"
     try Data(script.utf8).write(to: URL(fileURLWithPath: path))
     let shell = try await Tool.runAsync(
-      "/usr/bin/timeout", ["--signal", "KILL", "300", "/bin/bash", path], environment: environment,
+      "/usr/bin/timeout", ["--signal", "KILL", "900", "/bin/bash", path], environment: environment,
       in: folder)
     if shell.status != 0 { throw TestFailure("a page's shell: \(shell)") }
     return try steps.indices.map { number in
@@ -179,18 +179,18 @@ struct DocumentStage {
       ridepulse serve "$@" > serve.log 2>&1 &
     }
     settle() {
-      local end=$((SECONDS + 30)) state
+      local end=$((SECONDS + 120)) state
       # A simulator that a page started.
       while [ -z "$listens" ] && jobs -r | grep -q -e '-simulator '; do
         local url=$SIMULATOR
         if jobs -r | grep -q 'fcm-simulator '; then url=$FCM_SIMULATOR; fi
-        curl --silent --insecure --max-time 5 --output /dev/null "$url" && listens=1 && break
+        curl --silent --insecure --max-time 30 --output /dev/null "$url" && listens=1 && break
         [ $SECONDS -lt $end ] || return 0
         sleep 0.05  # poll: a server that starts
       done
       jobs -r | grep -q serve || return 0
       # On hold, or in a copy, nothing will be handled.
-      until state=$(curl --silent --max-time 5 "http://$RIDEPULSE_ADMIN/readyz"); [ "$state" = ready ]; do
+      until state=$(curl --silent --max-time 30 "http://$RIDEPULSE_ADMIN/readyz"); [ "$state" = ready ]; do
         [[ $SECONDS -lt $end && $state != 'nothing is sent'* ]] || return 0
         sleep 0.05  # poll: a service that starts
       done

@@ -113,7 +113,10 @@ import TestSupport
     try Checkup(DoctorTests.nowhere.merging(["DATABASE_URL": conninfo]) { $1 })
       .expect("dead rows", "ok", "(a report) prevents their removal")
     try await watch.script(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'a report'")
+      """
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'a report' and datname = current_database()
+      """)
     try? await held
     await holder.close()
     await watch.close()

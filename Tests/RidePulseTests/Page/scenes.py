@@ -45,7 +45,7 @@ def busy(browser, url, folder):
     for word in ("content-state.status", "1,200", "RideAttribute", "1 token"):
         assert word in browser.text("#cards"), f"no {word} in {browser.text('#cards')}"
     browser.until("a minute of it", "return document.getElementById('window').textContent"
-                  ".includes('last minute')", limit=90)
+                  ".includes('last minute')", limit=300)
     fits(browser, 1280)
     accessible(browser)
     browser.screenshot(f"{folder}/page-busy.png", 1280, 1010)
@@ -105,7 +105,7 @@ def paused(browser, url, folder):
     browser.screenshot(f"{folder}/page-paused.png", 1280, 760)
     ask("no faults")
     browser.until("an open lane", "return !document.querySelector('#lanes')"
-                  ".textContent.includes('paused')", limit=150)
+                  ".textContent.includes('paused')", limit=400)
     browser.until("no problem", "return document.querySelector('#problems').children.length === 0")
     at_peace(browser, url)
 

@@ -73,7 +73,7 @@ class Browser:
         request = urllib.request.Request(
             self.base + path, data=data, method=method, headers={"Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=240) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{path}: {error.read().decode()[:800]}") from None
@@ -106,7 +106,7 @@ class Browser:
         self.call("POST", self.session + "/actions", {"actions": [
             {"type": "key", "id": "keyboard", "actions": actions}]})
 
-    def until(self, what, script, *arguments, limit=60):
+    def until(self, what, script, *arguments, limit=240):
         end = time.monotonic() + limit
         while time.monotonic() < end:
             value = self.run(script, *arguments)

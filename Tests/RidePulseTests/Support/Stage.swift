@@ -7,6 +7,13 @@ import StoreTestSupport
 import Testing
 import TestSupport
 
+extension PostgresSession {
+  /// A session for tests that measure no limit: the machine may stall for longer than it.
+  convenience init(conninfo: String) throws(PostgresError) {
+    try self.init(conninfo: conninfo, leastTimeout: patience)
+  }
+}
+
 /// A database, a simulator and environment variables for a service, used by one test.
 struct Stage {
   let conninfo: String
@@ -87,6 +94,13 @@ struct Stage {
   func value(_ text: String) async throws -> String? {
     try await rows(text).first?.first ?? nil
   }
+
+  /// The number of sessions of this database that wait for an advisory lock; others may wait for
+  /// locks of the same key in theirs.
+  static let waitingForAdvisoryLock = """
+    select count(*) from pg_locks join pg_database d on d.oid = database
+    where locktype = 'advisory' and not granted and datname = current_database()
+    """
 
   /// Waits until a query's single value is as expected; on timeout, the failure shows the last one.
   func until(
