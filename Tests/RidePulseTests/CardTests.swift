@@ -76,7 +76,7 @@ import TestSupport
       for minute in 0..<60 {
         if minute == 51 {
           try await wait(until: "it is refreshed while nothing changes") {
-            try cards(stage).count { $0.aps("content-state", "eta") == "119" } > 1
+            try self.cards(stage).count { $0.aps("content-state", "eta") == "119" } > 1
           }
         }
         for tick in 0..<4 {
@@ -86,7 +86,7 @@ import TestSupport
             changed.append((phase, at))
             // Otherwise one update may show the next phase alone.
             try await wait(until: "\(phase) is shown") {
-              try Self.update(of: phase, after: at, cards(stage)) != nil
+              try Self.update(of: phase, after: at, self.cards(stage)) != nil
             }
           } else if minute < 57, !(30..<52).contains(minute) {
             try await stage.sql(

@@ -77,7 +77,10 @@ import TestSupport
       print(
         "R34: half-open (\(whose)): event to push \(time), unhealthy after \(unhealthy),",
         "healthy after \(healthy)")
-      #expect(server.log.components(separatedBy: "LISTEN lost").count == 2, "\(server.log)")
+      // It is logged once for each loss; a machine that stalls may cause another.
+      let changes = server.log.matches(of: /LISTEN (lost|has no effect|works again)/)
+        .map { $0.output.1 == "works again" }
+      #expect(changes == changes.indices.map { !$0.isMultiple(of: 2) }, "\(server.log)")
       // A notification wakes it again, and not the poll.
       _ = try await timeOfEvent(stage)
       try await stage.settled()
