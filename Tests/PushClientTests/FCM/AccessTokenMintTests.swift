@@ -37,11 +37,11 @@ import Testing
     let server = try TokenServer()
     let mint = server.mint()
     let first = try #require(try await mint.firstToken())
-    try server.expireTokens()
-    #expect(try server.send(as: first) == 401)
     // A token that is seconds old stays.
     mint.refused(first.authorization)
     #expect(mint.token() == first)
+    try server.expireTokens()
+    #expect(try server.send(as: first) == 401)
     try await wait(until: "the token is old enough") {
       MonotonicTime.now() - first.fetchedAt > AccessTokenState.youth
     }
