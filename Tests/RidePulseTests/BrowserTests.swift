@@ -182,6 +182,21 @@ struct BrowserTests {
     }
   }
 
+  @Test func `The page of a story shows other screens with each switch, and is narrow`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let file = stage.directory + "/story.html"
+      let golden = Project.path("Tests/RidePulseTests/Golden")
+      let result = try Command.ridepulse([
+        "preview", "--story", golden + "/story.yaml", "--schedules", golden + "/story-rules",
+        "--format", "html", "--output", file,
+      ])
+      #expect(result.status == 0, "\(result.errors)")
+      try await play("story", "file://" + file, stage)
+    }
+  }
+
   @Test func `A page whose service stops shows that, and reconnects by itself`() async throws {
     try await Stage.run { stage in
       // One that no other process is given while the service is down.

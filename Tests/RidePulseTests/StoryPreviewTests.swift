@@ -88,13 +88,99 @@ import TestSupport
     #expect(!shown.isEmpty && documented.sorted() == shown.sorted())
   }
 
-  @Test func `The page has each language, right to left too, and no script`() throws {
-    let result = try Command.ridepulse(Self.story + Self.rules + ["--format", "html"])
-    let html = result.output
-    #expect(html.contains("lang=\"ar\" dir=\"rtl\"") && html.contains("lang=\"en\" dir=\"ltr\""))
-    #expect(html.contains("Not seen: wakes the app.") && html.contains("covered by the card"))
-    #expect(!html.contains("<script") && html.firstMatch(of: /https?:/) == nil)
+  private func page(_ words: [String] = []) throws -> (html: String, errors: String) {
+    let result = try Command.ridepulse(Self.story + Self.rules + ["--format", "html"] + words)
+    #expect(result.status == 0, "\(result.errors)")
+    return (result.output, result.errors)
+  }
+
+  /// Returns the JSON that a page draws.
+  private func data(_ html: String) throws -> JSONValue {
+    let start = try #require(html.range(of: "<script id=\"data\" type=\"application/json\">"))
+    let end = try #require(html[start.upperBound...].range(of: "</script>"))
+    return try #require(JSONValue(json: html[start.upperBound..<end.lowerBound].utf8))
+  }
+
+  private func list(_ value: JSONValue?) throws -> [JSONValue] {
+    guard case .array(let elements)? = value else { throw Missing() }
+    return elements
+  }
+
+  private struct Missing: Error {}
+
+  @Test func `The page needs no network, and lists the pushes without scripts, too`() throws {
+    let html = try page().html
+    #expect(html.contains("default-src 'none'") && !html.contains("img-src"))
+    #expect(!html.contains("<link") && !html.contains(" src=") && !html.contains("@import"))
+    let plain = try #require(html.range(of: "<noscript>"))
+    #expect(html[plain.upperBound...].contains("Your driver is here"))
+    #expect(html.contains("covered by the card"))
     // The plate of the story is markup.
     #expect(html.contains("&lt;b&gt;1001") && !html.contains("<b>1001"))
+  }
+
+  @Test func `The page has each variant, and states each screen once`() throws {
+    let data = try data(page().html)
+    let variants = try list(data["variants"])
+    func values(_ key: String) -> Set<JSONValue> { Set(variants.compactMap { $0[key] }) }
+    #expect(values("language").count == 2)
+    #expect(values("cards") == [.bool(true), .bool(false)])
+    #expect(values("night") == [.bool(true), .bool(false)])
+    #expect(values("hole").contains(.null) && values("hole").count > 1)
+    #expect(Set(variants).count == variants.count)
+    let screens = try list(data["screens"])
+    #expect(Set(screens).count == screens.count)
+    // A language adds its texts, and no screens: each variant of one is a variant of the other.
+    let tracks = variants.filter { $0["language"] == .integer(0) }.map { $0["track"] }
+    #expect(tracks == variants.filter { $0["language"] == .integer(1) }.map { $0["track"] })
+  }
+
+  @Test func `After a hole that a push outlives, the page says why it is not on the screen`() throws {
+    let data = try data(page().html)
+    let lost = try list(list(data["parts"]).first).filter { $0["reason"] != nil }
+    // The alert is valid for five minutes.
+    #expect(
+      lost.contains {
+        $0["rule"] == .string("arrived")
+          && $0["reason"] == .string("the phone was off until it had expired")
+      }, "\(lost)")
+  }
+
+  @Test func `Pictures of the app take the place of a card, and a missing one is named`() throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "pictures-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let picture = Data("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8)
+    try picture.write(to: directory.appendingPathComponent("driver_arrived.svg"))
+    let (html, errors) = try page(["--card-images", directory.path])
+    let url = "data:image/svg+xml;base64," + picture.base64EncodedString()
+    #expect(try data(html)["images"] == .object(["driver_arrived": .string(url)]))
+    #expect(html.contains("img-src data:;"))
+    #expect(errors.contains("no picture for requested, ride_completed;"), "\(errors)")
+  }
+
+  /// (arguments, exit status, part of the message)
+  private static let wrongPictures: [([String], Int32, String)] = [
+    (["--format", "html", "--card-images", "/nope"], 1, "/nope: the directory can't be read"),
+    (["--card-images", "/tmp"], 64, "--card-images without --format html"),
+    (["--format", "html", "--card-images", golden + "/rules"], 1, "no picture; expected STATE.png"),
+  ]
+
+  @Test(arguments: wrongPictures.indices)
+  func `A wrong directory of pictures is an error with its path`(index: Int) throws {
+    let (words, status, message) = Self.wrongPictures[index]
+    let result = try Command.ridepulse(Self.story + Self.rules + words)
+    #expect(result.status == status && result.output.isEmpty, "\(result.errors)")
+    #expect(result.errors.contains(message), "\(result.errors)")
+  }
+
+  @Test(arguments: shipped) func `The page of a shipped story can be mailed`(name: String) throws {
+    let result = try Command.ridepulse([
+      "preview", "--story", Project.path("docs/stories/\(name).yaml"), "--format", "html",
+      "--schedules", Project.path("schedules"),
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output.utf8.count < 1 << 20, "\(result.output.utf8.count) bytes")
   }
 }

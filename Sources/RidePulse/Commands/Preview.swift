@@ -28,6 +28,9 @@ enum Preview: Command {
         help:
           "an invented ride, such as requested,driver_assigned@2m,driver_arrived: what its people "
           + "would read"),
+      .init(
+        name: "--card-images", value: "DIR",
+        help: "the app's pictures of its card, STATE.png or STATE.svg, for a story's page"),
       .choice("--format", "FORMAT", CommandForm.words(PreviewFormat.self), default: "table"),
       .init(name: "--output", value: "FILE", help: "output file (standard output)"),
       .init(
@@ -51,6 +54,9 @@ enum Preview: Command {
     if let story = arguments.value("--story") {
       return try StoryPreview.run(
         story, format, configuration, from: arguments.time("--from"), arguments)
+    }
+    if arguments.has("--card-images") {
+      throw arguments.error("--card-images without --story, whose page alone shows cards")
     }
     let other = try arguments.value("--diff").map { try Preview.configuration($0, context) }
     let (views, start, permits) = try await rides(configuration, from, context)

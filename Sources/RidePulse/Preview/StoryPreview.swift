@@ -29,14 +29,42 @@ enum StoryPreview {
     let last = scenario.steps.last?.at ?? scenario.start
     let end = length.map { scenario.start + $0 } ?? last + usualTail
     let story = Story(scenario, by: configuration, until: end)
+    let images = try cardImages(format, arguments)
     let output = try PreviewOutput(path: arguments.value("--output"), readers: .usual)
     switch format {
     case .table: try output.write(StoryTable(story).text)
     case .json: try output.write(StoryJSON(story).text)
-    case .html: try output.write(StoryPage(story).html)
+    case .html: try output.write(page(story, configuration, images))
     }
     try output.close()
     return .done
+  }
+
+  private static func cardImages(
+    _ format: PreviewFormat, _ arguments: Arguments
+  ) throws -> CardImages? {
+    guard let directory = arguments.value("--card-images") else { return nil }
+    guard format == .html else {
+      throw arguments.error("--card-images without --format html, which alone shows pictures")
+    }
+    return try CardImages(directory: directory)
+  }
+
+  private static func page(
+    _ story: Story, _ configuration: EngineConfiguration, _ images: CardImages?
+  ) -> String {
+    var screens = StoryVariants(story, by: configuration).screens
+    if let images {
+      let missing = images.missing(for: screens.cardStates)
+      if !missing.isEmpty {
+        Terminal.printError(
+          Escape.line(
+            "\(images.directory): no picture for \(missing.joined(separator: ", ")); "
+              + "the page draws their fields"))
+      }
+      screens.images = images.used(by: screens.cardStates)
+    }
+    return StoryPage(screens: screens, plain: StoryRows(story).html).html
   }
 
   private static func scenario(

@@ -8,6 +8,8 @@ struct HTMLPage {
   /// The style sheet, next to the one that all pages share.
   var style: String
   var script: String?
+  /// Whether it has pictures, which are part of it as data URIs.
+  var hasImages = false
   /// Made safe by the caller.
   var body: String
 
@@ -30,7 +32,8 @@ struct HTMLPage {
 
   private func policy(of style: String) -> String {
     let scripts = script.map { "script-src 'sha256-\(Self.hash($0))'; " } ?? ""
-    return "default-src 'none'; style-src 'sha256-\(Self.hash(style))'; \(scripts)"
+    let images = hasImages ? "img-src data:; " : ""
+    return "default-src 'none'; style-src 'sha256-\(Self.hash(style))'; \(scripts)\(images)"
       + "base-uri 'none'; form-action 'none'"
   }
 

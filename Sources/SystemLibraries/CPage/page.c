@@ -54,6 +54,14 @@ static const unsigned char phone_css[] = {
 #embed "../../../page/phone.css"
 };
 
+static const unsigned char story_js[] = {
+#embed "../../../page/story.js"
+};
+
+static const unsigned char story_css[] = {
+#embed "../../../page/story.css"
+};
+
 static const unsigned char icon_svg[] = {
 #embed "../../../page/icon.svg"
 };
@@ -91,6 +99,8 @@ const struct ridepulse_page_file ridepulse_page_files[] = {
     {"cards.js", cards_js, sizeof cards_js},
     {"phone.js", phone_js, sizeof phone_js},
     {"phone.css", phone_css, sizeof phone_css},
+    {"story.js", story_js, sizeof story_js},
+    {"story.css", story_css, sizeof story_css},
     {"icon.svg", icon_svg, sizeof icon_svg},
     {"inbox.html", inbox_html, sizeof inbox_html},
     {"inbox.css", inbox_css, sizeof inbox_css},

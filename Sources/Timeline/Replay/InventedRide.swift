@@ -108,12 +108,28 @@ package struct InventedRide: Sendable {
     var row = Phone(phone, id: id)
     row.contactedAt = scenario.view.contacts.first { $0.app == app && $0.owner == owner }?.at
     scenario.add(row)
-    guard withCards else { return }
-    phone.token = Self.token("start", app, id)
-    for card in rules.cards where card.app == app && !card.life.start.isEmpty {
+    if withCards { addStarts(of: phone, id, to: &scenario) }
+  }
+
+  /// Adds what a push starts a phone's cards with.
+  private func addStarts(of phone: Registration, _ id: Int64, to scenario: inout Scenario) {
+    var start = phone
+    start.token = Self.token("start", phone.app, id)
+    for card in rules.cards where card.app == phone.app && !card.life.start.isEmpty {
       scenario.view.startTokens.append(
-        StartToken(phone, id: id, type: card.life.attributesType, at: scenario.start))
+        StartToken(start, id: id, type: card.life.attributesType, at: scenario.start))
     }
+  }
+
+  /// Returns a scenario in which each iPhone can be started a card by push.
+  package func withCards(_ scenario: Scenario) -> Scenario {
+    var scenario = scenario
+    for phone in scenario.view.phones where phone.platform == .ios {
+      var row = Registration(app: phone.app, ownerID: phone.ownerID, token: phone.token)
+      row.installationID = phone.installationID
+      addStarts(of: row, phone.id, to: &scenario)
+    }
+    return scenario
   }
 
   /// Returns a token of 64 hexadecimal digits.

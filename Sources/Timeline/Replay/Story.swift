@@ -48,6 +48,8 @@ package struct Story: Sendable {
   /// The languages of the texts, in the order of the rule files.
   package let languages: [String]
   package private(set) var moments: [Moment] = []
+  /// What left for the phones, by the language of those that state none.
+  package private(set) var feeds: [String: ScreenFeed] = [:]
 
   /// Replays a scenario, once for each language if it has phones without a locale.
   package init(_ scenario: Scenario, by configuration: EngineConfiguration, until end: Timestamp) {
@@ -59,7 +61,7 @@ package struct Story: Sendable {
     languages = offered + Set(own).subtracting(offered).sorted()
     var book = StoryBook(scenario.steps)
     for language in offered.isEmpty ? [own.first ?? ""] : offered {
-      book.add(StoryRun(scenario, language, configuration, until: end))
+      feeds[language] = book.add(StoryRun(scenario, language, configuration, until: end))
     }
     moments = book.moments(ordered: languages)
   }
@@ -94,20 +96,21 @@ private struct StoryRun: Sequence, IteratorProtocol {
     replay = spoken.replay(by: configuration)
   }
 
-  /// Returns what the next decision settled; nil at the end.
-  mutating func next() -> [Entry]? {
+  /// Returns the next decision, and what it settled; nil at the end.
+  mutating func next() -> (pass: Pass, entries: [Entry])? {
     guard let step = replay.next(before: end) else { return nil }
     let pushes = Dictionary(
       step.decision.pushes.map { ($0.entry.id, $0) }, uniquingKeysWith: { first, _ in first })
     let dues = Dictionary(
       step.settlement.memo.waiting.map { ($0.entry.id, $0.due) },
       uniquingKeysWith: { first, _ in first })
-    return step.settlement.entries.map { entry in
+    let entries = step.settlement.entries.map { entry in
       Entry(
         at: step.now, entry: entry, push: pushes[entry.id],
         due: entry.status == .pending ? dues[entry.id] : nil,
         language: step.decision.view.locale(of: entry) ?? language)
     }
+    return (step, entries)
   }
 }
 
@@ -136,11 +139,15 @@ private struct StoryBook {
     }
   }
 
-  mutating func add(_ run: StoryRun) {
+  /// Adds what a replay settled; returns what left for the phones.
+  mutating func add(_ run: StoryRun) -> ScreenFeed {
     var counts: [Key: Int] = [:]
-    for entries in run {
+    var feed = ScreenFeed()
+    for (pass, entries) in run {
+      feed.add(pass)
       for entry in entries { add(entry, &counts) }
     }
+    return feed
   }
 
   private mutating func add(_ item: StoryRun.Entry, _ counts: inout [Key: Int]) {

@@ -3,13 +3,8 @@ import RideCore
 
 /// What leaves for each phone of a replay, from which screens are made.
 package struct ScreenFeed: Sendable {
-  private struct Departure {
-    var at: Timestamp
-    var push: ScreenPush
-  }
-
   /// By `Phone.id`.
-  private var sent: [Int64: [Departure]] = [:]
+  private var sent: [Int64: [ScreenRun.Departure]] = [:]
 
   package init() {}
 
@@ -20,7 +15,7 @@ package struct ScreenFeed: Sendable {
     let view = pass.decision.view
     for entry in pass.settlement.entries where entry.isAcceptedPush {
       guard let push = pushes[entry.id] else { continue }
-      let departure = Departure(
+      let departure = ScreenRun.Departure(
         at: pass.now,
         push: ScreenPush(push, ofRide: view.rideID, channel: view.storage(ofChannelOf: entry)))
       for phone in view.receivers(of: entry) { sent[phone, default: []].append(departure) }
@@ -29,20 +24,14 @@ package struct ScreenFeed: Sendable {
 
   /// Returns a phone's screen as it is at some time.
   package func screen(of phone: ScenarioPhone, at instant: Timestamp) -> Screen {
-    var screen = Screen(phone.platform, at: phone.start)
-    for card in phone.cards { screen.startCard(card, at: phone.start) }
-    var changes = phone.changes.filter { $0.at <= instant }[...]
-    for departure in sent[phone.id] ?? [] where departure.at <= instant {
-      // What changes at the same time comes first.
-      while let next = changes.first, next.at <= departure.at {
-        next.apply(to: &screen)
-        changes.removeFirst()
-      }
-      screen.receive(departure.push, at: departure.at)
-    }
-    for change in changes { change.apply(to: &screen) }
-    screen.advance(to: instant)
-    return screen
+    var run = ScreenRun(phone, sent[phone.id] ?? [])
+    return run.screen(at: instant)
+  }
+
+  /// Returns a phone's screens at times in their order.
+  package func screens(of phone: ScenarioPhone, at instants: [Timestamp]) -> [Screen] {
+    var run = ScreenRun(phone, sent[phone.id] ?? [])
+    return instants.map { run.screen(at: $0) }
   }
 
   /// Returns everything that was sent to a phone, whether or not it could be reached.

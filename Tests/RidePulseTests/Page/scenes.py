@@ -247,6 +247,71 @@ def inbox(browser, url, folder):
     at_peace(browser, url)
 
 
+def choose(browser, selector, value=None):
+    """Works a switch as a person does, with its event."""
+    assert browser.run("""
+        const node = document.querySelector(arguments[0]);
+        if (!node) return false;
+        if (arguments[1] === null) { node.click(); return true; }
+        node.value = arguments[1];
+        node.dispatchEvent(new Event('change'));
+        return true;""", selector, value), f"no {selector}"
+
+
+def story(browser, url, folder):
+    """A story: whole lock screens, and other ones with each switch."""
+    browser.size(1280)
+    browser.go(url)
+    steps = "return document.querySelector('#story-steps').textContent"
+    first = browser.run(steps)
+    for word in ("Your driver is here", "covered by the card", "rang 1"):
+        assert word in first, f"no {word} in {first[:3000]}"
+    assert browser.run("return document.querySelectorAll('.phone').length") > 6
+    fits(browser, 1280)
+    accessible(browser)
+    browser.screenshot(f"{folder}/story-page.png", 1280, 1400)
+    seen = {first}
+
+    def differs(what):
+        now = browser.run(steps)
+        assert now not in seen, f"{what} shows what another switch shows"
+        seen.add(now)
+
+    choose(browser, "#unsent")
+    differs("without what was not sent")
+    assert "covered by the card" not in browser.run(steps)
+    choose(browser, "#unsent")
+    choose(browser, "input[name=cards]:not(:checked)")
+    differs("the other choice of cards")
+    choose(browser, "input[name=cards]:not(:checked)")
+    choose(browser, "input[name=night]:not(:checked)")
+    differs("the night")
+    choose(browser, "input[name=night]:not(:checked)")
+    choose(browser, "#language", "0")
+    differs("the other language")
+    assert browser.run("return document.querySelectorAll('.phone-glass[dir=rtl]').length") > 6
+    accessible(browser)
+    choose(browser, "#language", "1")
+    choose(browser, "#hole", "1")
+    differs("a hole")
+    for word in ("no network", "the network is back", "waiting at APNs"):
+        assert word in browser.run(steps), f"no {word}"
+    accessible(browser)
+    choose(browser, "#hole", "0")
+    assert browser.run(steps) == first
+    light = browser.run("return getComputedStyle(document.body).backgroundColor")
+    choose(browser, "#scheme-2")
+    assert light != browser.run("return getComputedStyle(document.body).backgroundColor")
+    accessible(browser)
+    choose(browser, "#find", "09:46")
+    assert browser.run("return document.activeElement.textContent").startswith("09:45")
+    browser.size(400)
+    browser.run("dispatchEvent(new Event('resize'))")
+    fits(browser, 400)
+    accessible(browser)
+    at_peace(browser, "file://")
+
+
 if __name__ == "__main__":
     scene, url, folder = sys.argv[1:]
     with Browser() as browser:

@@ -1,0 +1,74 @@
+import Base
+import RideCore
+import Timeline
+
+/// Writes what each rule sent, or why it did not, for the page of a story.
+struct StoryRows {
+  private let story: Story
+  private let clock: StoryClock
+
+  init(_ story: Story) {
+    self.story = story
+    clock = StoryClock(
+      zone: ZoneTimes(identifier: story.scenario.zoneName), start: story.scenario.start)
+  }
+
+  func json(_ row: Story.Row, _ at: Timestamp) -> JSONValue {
+    let own = clock.at(at)
+    return .object([
+      "rule": .string(LedgerText.rule(row.entry.rule)), "head": .string(head(row, own)),
+      "sent": .bool(row.isSent), "waits": .bool(row.due != nil),
+      "seen": .bool(row.texts.contains(where: \.shown.isSeen)),
+      "notes": .array(notes(row, own).map { .string($0) }),
+      "texts": .array(row.texts.map { text($0, row) }),
+    ])
+  }
+
+  /// `to customer, alert: suppressed: if is false`
+  private func head(_ row: Story.Row, _ clock: StoryClock) -> String {
+    let what = "to \(row.entry.app), \(StoryWords.kind(row))"
+    return StoryWords.fate(row, clock).map { "\(what): \($0)" }
+      ?? "\(what), \(StoryWords.delivery(row, clock))"
+  }
+
+  private func notes(_ row: Story.Row, _ clock: StoryClock) -> [String] {
+    var notes: [String] = []
+    if row.push != nil, !row.texts.contains(where: \.shown.isSeen) {
+      notes.append(StoryWords.silence(row))
+    }
+    if let last = row.repeatedAt {
+      notes.append(
+        "sent again \(counted(row.repeats, "time")), last at \(clock(last)), so that it stays fresh")
+    }
+    return notes
+  }
+
+  private func text(_ text: Story.Text, _ row: Story.Row) -> JSONValue {
+    let shown = text.shown
+    let words = [shown.title, shown.subtitle, shown.body].compactMap { $0 }
+    return .object([
+      "languages": .array(text.languages.map { .string($0) }),
+      "text": .string(words.joined(separator: " · ")),
+      "manner": .string(StoryWords.manner(shown).joined(separator: ", ")),
+    ])
+  }
+
+  /// The whole story as plain HTML, for browsers without scripts.
+  var html: String {
+    story.moments.map { moment in
+      let title = StoryWords.title(moment).map { " \($0)" } ?? ""
+      let items = moment.rows.map { row -> String in
+        let texts = row.texts.compactMap { text -> String? in
+          let words = [text.shown.title, text.shown.subtitle, text.shown.body].compactMap { $0 }
+          if words.isEmpty { return nil }
+          let languages = StoryWords.languages(text, story, of: row)
+          return "<li>\(HTML.text(languages)): <bdi>\(HTML.text(words.joined(separator: " · ")))</bdi></li>"
+        }
+        let list = texts.isEmpty ? "" : "<ul>\(texts.joined())</ul>"
+        let head = "\(LedgerText.rule(row.entry.rule)) \(head(row, clock.at(moment.at)))"
+        return "<li>\(HTML.text(head))\(list)</li>"
+      }
+      return "<h2>\(HTML.text(clock(moment.at) + title))</h2>\n<ul>\(items.joined(separator: "\n"))</ul>"
+    }.joined(separator: "\n")
+  }
+}

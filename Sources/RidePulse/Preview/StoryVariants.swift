@@ -1,0 +1,153 @@
+import Base
+import RideCore
+import Timeline
+
+/// Takes a story through each language, with and without a card, by day and at night, and with a hole in
+/// the network at several times.
+struct StoryVariants {
+  /// How long the network is gone.
+  private static let holeLength: Duration = .seconds(10 * 60)
+  /// How long before a push that rings or lights the screen.
+  private static let holeLead: Duration = .seconds(60)
+  private static let holeLimit = 8
+
+  private let scenario: Scenario
+  private let configuration: EngineConfiguration
+  private let end: Timestamp
+  private var stories: [(variant: StoryScreens.Variant, story: Story)] = []
+  private var holes: [Timestamp?] = [nil]
+
+  init(
+    _ story: Story, by configuration: EngineConfiguration
+  ) {
+    scenario = story.scenario
+    self.configuration = configuration
+    end = story.end
+    for isNight in [false, true] {
+      guard let base = isNight ? scenario.atNight() : scenario else { continue }
+      for changes in [false, true] {
+        guard let own = changes ? toggled(base) : base else { continue }
+        let variant = StoryScreens.Variant(hasCards: own.hasCards, isNight: isNight)
+        let isGiven = !isNight && !changes
+        stories.append(
+          (variant, isGiven ? story : Story(own, by: configuration, until: end)))
+      }
+    }
+    holes += Self.holes(of: story).map { $0 }
+  }
+
+  /// Returns the scenario with cards if it has none, and the other way round; nil if no rule starts one.
+  private func toggled(_ scenario: Scenario) -> Scenario? {
+    if scenario.hasCards { return scenario.withoutCards() }
+    let other = InventedRide(for: configuration.rules, at: scenario.start).withCards(scenario)
+    return other.hasCards ? other : nil
+  }
+
+  /// Returns when holes begin: shortly before what the phones' owners should notice.
+  private static func holes(of story: Story) -> [Timestamp] {
+    let noticed = story.moments.filter { $0.rows.contains(where: \.interrupts) }
+    var holes: [Timestamp] = []
+    for moment in noticed {
+      let hole = max(story.scenario.start, moment.at - holeLead)
+      if let last = holes.last, hole - last < holeLead { continue }
+      holes.append(hole)
+    }
+    guard holes.count > holeLimit else { return holes }
+    return (0..<holeLimit).map { holes[$0 * (holes.count - 1) / (holeLimit - 1)] }
+  }
+
+  /// What the page shows.
+  var screens: StoryScreens {
+    let story = stories.first?.story
+    var screens = StoryScreens(
+      heading: StoryWords.heading(scenario), summary: story.map(StoryWords.alerts) ?? "",
+      zone: scenario.zoneName, start: scenario.start, end: end, phones: columns)
+    screens.nightZone = stories.first { $0.variant.isNight }?.story.scenario.zoneName
+    let languages = story?.replayedLanguages ?? []
+    for language in languages {
+      for (variant, story) in stories {
+        let frames = StoryFrames(story)
+        for hole in holes {
+          var own = variant
+          own.language = language
+          own.hole = hole
+          screens.add(own, frames.steps(in: language, away: hole.map { $0..<$0 + Self.holeLength }))
+        }
+      }
+    }
+    screens.first = stories.first?.variant ?? screens.first
+    screens.first.language = languages.contains("en") ? "en" : languages.first ?? ""
+    return screens
+  }
+
+  private var columns: [StoryScreens.Phone] {
+    scenario.phones.map { phone in
+      let row = scenario.view.phones.first { $0.id == phone.id }
+      return StoryScreens.Phone(
+        name: phone.name, app: row?.app ?? App(rawValue: ""), platform: phone.platform,
+        locale: row?.locale)
+    }
+  }
+}
+
+/// The steps of one story: its moments, and what changes a screen though nothing is sent.
+private struct StoryFrames {
+  private let story: Story
+  private let rows: [(moment: Story.Moment, rows: [JSONValue])]
+
+  init(_ story: Story) {
+    self.story = story
+    let words = StoryRows(story)
+    rows = story.moments.map { moment in (moment, moment.rows.map { words.json($0, moment.at) }) }
+  }
+
+  func steps(in language: String, away hole: Range<Timestamp>?) -> [StoryScreens.Step] {
+    let feed = story.feeds[language] ?? ScreenFeed()
+    let phones = story.scenario.phones.map { phone in hole.map(phone.away) ?? phone }
+    var steps: [Int64: StoryScreens.Step] = [:]
+    func step(at instant: Timestamp) -> StoryScreens.Step {
+      let at = Timestamp(epochSeconds: instant.epochSeconds)
+      return steps[at.epochSeconds]
+        ?? StoryScreens.Step(at: at, title: nil, state: nil, rows: [], screens: [])
+    }
+    for (moment, rows) in rows {
+      var own = step(at: moment.at)
+      own.title = StoryWords.title(moment)
+      own.state = moment.state
+      own.rows = rows
+      steps[moment.at.epochSeconds] = own
+    }
+    let turns = Set(phones.flatMap { feed.turns(of: $0, before: story.end) })
+    for turn in turns.sorted(by: { ($0.at, $0.kind.rawValue) < ($1.at, $1.kind.rawValue) }) {
+      var own = step(at: turn.at)
+      own.title = [own.title, turn.kind.rawValue].compactMap { $0 }.joined(separator: ", ")
+      steps[turn.at.epochSeconds] = own
+    }
+    var sorted = steps.values.sorted { $0.at < $1.at }
+    // What follows a change at once is microseconds later.
+    let instants = sorted.map { $0.at + .microseconds(999_999) }
+    for phone in phones {
+      for (index, screen) in feed.screens(of: phone, at: instants).enumerated() {
+        sorted[index].screens.append(screen)
+      }
+    }
+    return sorted
+  }
+}
+
+extension Story {
+  /// The languages of phones that state none; one alone if all state theirs.
+  fileprivate var replayedLanguages: [String] {
+    let offered = languages.filter { feeds[$0] != nil }
+    return offered.isEmpty ? feeds.keys.sorted() : offered
+  }
+}
+
+extension Story.Moment {
+  /// The ride's state that it brings; nil if it stays.
+  fileprivate var state: String? {
+    steps.flatMap(\.changes).reduce(nil) { state, change in
+      if case .ride(let update) = change { (update.state ?? nil) ?? state } else { state }
+    }
+  }
+}
