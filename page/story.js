@@ -197,10 +197,12 @@ function chartWords(steps) {
 
 function rowItem(row) {
   const tag = story.languages[choice.language]?.tag ?? '';
-  const text = row.texts.find(one => one.languages.includes(tag)) ?? row.texts[0];
+  const own = row.texts.find(one => one.languages.includes(tag));
+  const text = own ?? row.texts[0];
+  const dir = !own ? 'auto' : story.languages[choice.language]?.rtl ? 'rtl' : 'ltr';
   return element('li', { class: row.sent ? (row.seen ? 'story-sent' : 'story-quiet') : 'story-unsent' },
     element('b', {}, row.rule), ` ${row.head}`,
-    text?.text ? element('p', { class: 'story-text' }, element('bdi', { lang: tag }, text.text),
+    text?.text ? element('p', { class: 'story-text' }, element('bdi', { lang: own ? tag : '', dir }, text.text),
       text.manner ? ` (${text.manner})` : '') : null,
     ...row.notes.map(note => element('p', { class: 'story-note' }, note)));
 }
@@ -246,6 +248,8 @@ function draw() {
   const hadFocus = document.activeElement?.id === 'hole';
   byId('hole-place').replaceChildren(...[holeList()].filter(Boolean));
   if (hadFocus) byId('hole').focus();
+  if (byId('story-span').dataset.zone !== zoneNow()) byId('find').value = timeOf(story.start);
+  byId('story-span').dataset.zone = zoneNow();
   byId('story-span').textContent = `${zone}; ${story.summary}`;
   byId('story-chart').replaceChildren(chart(steps));
   byId('story-steps').replaceChildren(

@@ -135,7 +135,7 @@ import TestSupport
     #expect(tracks == variants.filter { $0["language"] == .integer(1) }.map { $0["track"] })
   }
 
-  @Test func `After a hole that a push outlives, the page says why it is not on the screen`() throws {
+  @Test func `A push that expires within a hole is on the page, with the reason`() throws {
     let data = try data(page().html)
     let lost = try list(list(data["parts"]).first).filter { $0["reason"] != nil }
     // The alert is valid for five minutes.
@@ -143,7 +143,8 @@ import TestSupport
       lost.contains {
         $0["rule"] == .string("arrived")
           && $0["reason"] == .string("the phone was off until it had expired")
-      }, "\(lost)")
+      },
+      "\(lost)")
   }
 
   @Test func `Pictures of the app take the place of a card, and a missing one is named`() throws {
@@ -164,7 +165,10 @@ import TestSupport
   private static let wrongPictures: [([String], Int32, String)] = [
     (["--format", "html", "--card-images", "/nope"], 1, "/nope: the directory can't be read"),
     (["--card-images", "/tmp"], 64, "--card-images without --format html"),
-    (["--format", "html", "--card-images", golden + "/rules"], 1, "no picture; expected STATE.png"),
+    (
+      ["--format", "html", "--card-images", golden + "/rules"], 1,
+      "no picture; expected STATE.png"
+    ),
   ]
 
   @Test(arguments: wrongPictures.indices)

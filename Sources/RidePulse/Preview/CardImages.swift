@@ -60,14 +60,15 @@ extension JSONValue {
     return members.values.compactMap { if case .string(let text) = $0 { text } else { nil } }
   }
 
-  /// The text that names a card's state: that of a field called so, else one that is written like an enum's.
+  /// The text that names a card's state: that of a field called so, else one that is written like
+  /// an enum's.
   fileprivate var stateWord: String? {
     guard case .object(let members) = self else { return nil }
     let named = members.sorted { $0.key < $1.key }
       .first { ["status", "state", "phase"].contains($0.key.lowercased()) }?.value
     if case .string(let text)? = named { return text }
     return words.sorted().first { word in
-      word.contains("_") && word.utf8.allSatisfy { $0 == 0x5f || $0 & 0xdf >= 65 && $0 & 0xdf <= 90 }
+      word.contains("_") && word.utf8.allSatisfy { $0 == 0x5f || (65...90).contains($0 & 0xdf) }
     }
   }
 }

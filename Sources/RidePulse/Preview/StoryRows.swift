@@ -20,7 +20,7 @@ struct StoryRows {
       "sent": .bool(row.isSent), "waits": .bool(row.due != nil),
       "seen": .bool(row.texts.contains(where: \.shown.isSeen)),
       "notes": .array(notes(row, own).map { .string($0) }),
-      "texts": .array(row.texts.map { text($0, row) }),
+      "texts": .array(row.texts.map(text)),
     ])
   }
 
@@ -38,18 +38,17 @@ struct StoryRows {
     }
     if let last = row.repeatedAt {
       notes.append(
-        "sent again \(counted(row.repeats, "time")), last at \(clock(last)), so that it stays fresh")
+        "sent again \(counted(row.repeats, "time")), last at \(clock(last)), so that it stays "
+          + "fresh")
     }
     return notes
   }
 
-  private func text(_ text: Story.Text, _ row: Story.Row) -> JSONValue {
-    let shown = text.shown
-    let words = [shown.title, shown.subtitle, shown.body].compactMap { $0 }
-    return .object([
+  private func text(_ text: Story.Text) -> JSONValue {
+    .object([
       "languages": .array(text.languages.map { .string($0) }),
-      "text": .string(words.joined(separator: " · ")),
-      "manner": .string(StoryWords.manner(shown).joined(separator: ", ")),
+      "text": .string(words(text)),
+      "manner": .string(StoryWords.manner(text.shown).joined(separator: ", ")),
     ])
   }
 
@@ -57,18 +56,25 @@ struct StoryRows {
   var html: String {
     story.moments.map { moment in
       let title = StoryWords.title(moment).map { " \($0)" } ?? ""
-      let items = moment.rows.map { row -> String in
-        let texts = row.texts.compactMap { text -> String? in
-          let words = [text.shown.title, text.shown.subtitle, text.shown.body].compactMap { $0 }
-          if words.isEmpty { return nil }
-          let languages = StoryWords.languages(text, story, of: row)
-          return "<li>\(HTML.text(languages)): <bdi>\(HTML.text(words.joined(separator: " · ")))</bdi></li>"
-        }
-        let list = texts.isEmpty ? "" : "<ul>\(texts.joined())</ul>"
-        let head = "\(LedgerText.rule(row.entry.rule)) \(head(row, clock.at(moment.at)))"
-        return "<li>\(HTML.text(head))\(list)</li>"
-      }
-      return "<h2>\(HTML.text(clock(moment.at) + title))</h2>\n<ul>\(items.joined(separator: "\n"))</ul>"
+      let items = moment.rows.map { item($0, clock.at(moment.at)) }.joined(separator: "\n")
+      return "<h2>\(HTML.text(clock(moment.at) + title))</h2>\n<ul>\(items)</ul>"
     }.joined(separator: "\n")
+  }
+
+  private func item(_ row: Story.Row, _ clock: StoryClock) -> String {
+    let texts = row.texts.compactMap { text -> String? in
+      let words = self.words(text)
+      if words.isEmpty { return nil }
+      let languages = HTML.text(StoryWords.languages(text, story, of: row))
+      return "<li>\(languages): <bdi>\(HTML.text(words))</bdi></li>"
+    }
+    let list = texts.isEmpty ? "" : "<ul>\(texts.joined())</ul>"
+    return "<li>\(HTML.text("\(LedgerText.rule(row.entry.rule)) \(head(row, clock))"))\(list)</li>"
+  }
+
+  /// The texts of a push in one line.
+  private func words(_ text: Story.Text) -> String {
+    [text.shown.title, text.shown.subtitle, text.shown.body].compactMap { $0 }
+      .joined(separator: " · ")
   }
 }

@@ -9,7 +9,7 @@ struct StoryVariants {
   private static let holeLength: Duration = .seconds(10 * 60)
   /// How long before a push that rings or lights the screen.
   private static let holeLead: Duration = .seconds(60)
-  private static let holeLimit = 8
+  private static let holeLimit = 20
 
   private let scenario: Scenario
   private let configuration: EngineConfiguration

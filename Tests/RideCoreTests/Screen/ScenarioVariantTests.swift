@@ -38,7 +38,7 @@ import Testing
 
   @Test func `Without cards, nothing registers one any more`() throws {
     let start = Timestamp(epochSeconds: 1_795_248_000)
-    let phone = Registration(app: "customer", ownerID: "c1", token: "t")
+    let phone = Registration(app: App(rawValue: "customer"), ownerID: "c1", token: "t")
     var scenario = Scenario(
       start: start, view: RideView(rideID: "r1", ride: Ride(id: "r1", state: nil), phones: []))
     scenario.steps = [
