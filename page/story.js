@@ -225,7 +225,8 @@ function section(step, before, number) {
   const items = rows.length || lost.length
     ? element('ul', {}, ...rows.map(rowItem), ...lost)
     : element('p', { class: 'story-note' }, 'Nothing is sent.');
-  const phones = element('div', { class: 'story-phones' }, ...step.screens.map((screen, column) => {
+  const many = phoneCount > 4 ? ' story-many' : '';
+  const phones = element('div', { class: `story-phones${many}` }, ...step.screens.map((screen, column) => {
     const locale = story.phones[column].locale;
     const language = story.languages.find(one => one.tag === locale) ?? story.languages[choice.language];
     return drawPhone(screen, { zone: zoneNow(), lang: locale ?? language?.tag,

@@ -81,11 +81,14 @@ struct StoryVariants {
   }
 
   private var columns: [StoryScreens.Phone] {
-    scenario.phones.map { phone in
-      let row = scenario.view.phones.first { $0.id == phone.id }
+    let rows = scenario.view.phones
+    return scenario.phones.map { phone in
+      let row = rows.first { $0.id == phone.id }
+      // Two phones of one app are told apart by their installations.
+      let isOne = rows.count { $0.app == row?.app && $0.platform == phone.platform } == 1
       return StoryScreens.Phone(
-        name: phone.name, app: row?.app ?? App(rawValue: ""), platform: phone.platform,
-        locale: row?.locale)
+        name: phone.name ?? (isOne ? nil : row?.installationID?.text),
+        app: row?.app ?? App(rawValue: ""), platform: phone.platform, locale: row?.locale)
     }
   }
 }

@@ -287,12 +287,12 @@ def story(browser, url, folder):
     choose(browser, "input[name=night]:not(:checked)")
     differs("the night")
     choose(browser, "input[name=night]:not(:checked)")
-    choose(browser, "#language", "0")
+    choose(browser, "#language", "1")
     differs("the other language")
     assert browser.run("return document.querySelectorAll('.phone-glass[dir=rtl]').length") > 6
     accessible(browser)
-    choose(browser, "#language", "1")
-    choose(browser, "#hole", "1")
+    choose(browser, "#language", "0")
+    choose(browser, "#hole", "2")
     differs("a hole")
     for word in ("no network", "the network is back", "waiting at APNs"):
         assert word in browser.run(steps), f"no {word}"
