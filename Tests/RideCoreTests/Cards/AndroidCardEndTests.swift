@@ -120,11 +120,44 @@ import Testing
       stage.run()
     }
     #expect(stage.messageEvents == ["start", "end", "start", "end", "start"])
-    #expect(stage.messages.map { $0.number("rp_run") } == [1, 1, 2, 2, 3])
+    let runs = stage.messages.compactMap { $0.number("rp_run") }
+    #expect(runs.count == 5 && runs[0] == runs[1] && runs[2] == runs[3])
+    #expect(runs[1] < runs[2] && runs[3] < runs[4], "\(runs)")
     let stamps = stage.messages.map(\.timestamp)
     #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
     #expect(Set(stage.messages.map(\.id)).count == 5, "each has a row of its own")
     #expect(stage.messages.allSatisfy { $0.event == "end" || $0.data("rp_attributes") != nil })
+  }
+
+  @Test func `a ride that comes back to the agenda has later runs, IDs and timestamps`() throws {
+    var stage = started()
+    stage.wait(20)
+    stage.state("ride_completed")
+    stage.run(for: .seconds(60))
+    #expect(stage.due == nil && stage.messageEvents == ["start", "end"])
+    // The memo is in the agenda's row.
+    stage.memo = Memo()
+    stage.state("driver_assigned")
+    stage.run()
+    stage.eta(1)
+    stage.run(for: .seconds(30))
+    #expect(stage.messageEvents == ["start", "end", "start", "update"])
+    let runs = stage.messages.compactMap { $0.number("rp_run") }
+    #expect(runs.count == 4 && runs[1] < runs[2] && runs[2] == runs[3], "\(runs)")
+    #expect(Set(stage.messages.map(\.id)).count == 4, "each has a row of its own")
+    let stamps = stage.messages.map(\.timestamp)
+    #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
+  }
+
+  @Test func `starts within one second have runs of their own`() {
+    var stage = started()
+    stage.life.end = ["driver_lost"]
+    stage.emit("driver_lost")
+    stage.run()
+    stage.state("driver_assigned")
+    stage.run(for: .seconds(30))
+    let runs = stage.messages.compactMap { $0.number("rp_run") }
+    #expect(runs.first.map { runs.last == $0 + 1 } == true, "\(runs)")
   }
 
   @Test func `a new event of start replaces an end that is tried again`() {

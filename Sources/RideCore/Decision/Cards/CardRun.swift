@@ -7,7 +7,8 @@ package import Base
 package struct CardRun: Hashable, Sendable {
   /// The event of `start` with which it began.
   package var event: RideEvent
-  /// Counts the ride's events of `start`: a card that has ended in an earlier run is started again.
+  /// Rises with each run of the card over the ride's life, also after it left the agenda: seconds since
+  /// 1970. A card that has ended in an earlier run is started again.
   package var number: Int
   /// The people whom `if` excluded at its start.
   package var excluded: [OwnerID] = []

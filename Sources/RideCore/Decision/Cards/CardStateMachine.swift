@@ -176,8 +176,7 @@ struct CardStateMachine: Hashable, Sendable {
         event: .end, cause: memo.cause ?? RideEvent(id: 0, name: "end", at: endsAt), isUrgent: true)
     }
     guard let shown else { return nil }
-    let hasChanged =
-      shown != memo.shown || memo.alert != nil || memo.isUrgent && leftAtLowPriority
+    let hasChanged = hasChanged(shown)
     if !hasChanged {
       memo.cause = nil
       memo.isUrgent = false
@@ -189,6 +188,26 @@ struct CardStateMachine: Hashable, Sendable {
       return CardUpdate(event: event, cause: refreshEvent)
     }
     return nil
+  }
+
+  private func hasChanged(_ shown: String) -> Bool {
+    shown != memo.shown || memo.alert != nil || memo.isUrgent && leftAtLowPriority
+  }
+
+  /// Whether the push that waits for its retry has nothing to deliver any more: the card shows what it
+  /// should, and will for a while.
+  func isUnneeded(_ shown: String?) -> Bool {
+    guard memo.isPending, memo.endsAt == nil, let shown, !hasChanged(shown) else { return false }
+    return refreshAt.map { $0 > now } ?? true
+  }
+
+  /// Leaves the push that waits for its retry.
+  mutating func drop() {
+    memo.isPending = false
+    memo.subject = nil
+    memo.retryAt = nil
+    memo.failures = 0
+    memo.number = memo.number.addingSaturating(1)
   }
 
   /// What a push does that shows the card: the first one that FCM accepts starts it on Android.

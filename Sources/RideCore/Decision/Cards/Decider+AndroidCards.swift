@@ -13,8 +13,9 @@ extension Decider {
     else { return }
     var event = event
     event.people = nil
-    decision.settlement.memo.runs[rule.app.rawValue] = CardRun(
-      event: event, number: (known?.number ?? 0).addingSaturating(1))
+    // By the clock, because the memo of a ride that left the agenda is gone.
+    let number = max(Int(event.at.epochSeconds), (known?.number ?? 0).addingSaturating(1))
+    decision.settlement.memo.runs[rule.app.rawValue] = CardRun(event: event, number: number)
   }
 
   /// Updates the cards of the phones that this decision addresses, and keeps those of all others.
@@ -110,6 +111,8 @@ extension Decider {
       app: rule.app, run: run?.number ?? known?.android?.run ?? 0)
     memo.isUrgent = true
     memo.cause = run?.event
+    // Each push has an ID of its own, also after the ride left the agenda.
+    memo.number = memo.android?.run ?? 0
     guard let known else { return memo }
     if known.isPending {
       close(

@@ -105,6 +105,12 @@ extension Decider {
     }
     guard let update = machine.update(shown) else {
       suppressedCards.insert(card.target)
+      if machine.isUnneeded(shown) {
+        close(
+          entry(of: card.target, machine.memo, rule, card), .superseded,
+          .superseded(by: "what came after it"))
+        machine.drop()
+      }
       return scheduleCards(at: machine.due(shown))
     }
     do {

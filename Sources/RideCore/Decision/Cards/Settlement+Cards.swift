@@ -41,8 +41,13 @@ extension Settlement {
       card.isPending = true
       card.subject = entry.event
       card.failures = card.failures.addingSaturating(verdict.wasTried ? 1 : 0)
-      // A push that can't have arrived does not delay later changes.
-      if !verdict.mayHaveArrived { card.sentAt = nil }
+      // A push that can't have arrived does not delay later changes. After one that may have, the
+      // card may show either.
+      if !verdict.mayHaveArrived {
+        card.sentAt = nil
+      } else if card.shown != step.settled.memo.shown {
+        card.shown = nil
+      }
       card.retryAt = now + delay
     }
     entries.append(entry)
