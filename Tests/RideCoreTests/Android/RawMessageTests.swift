@@ -145,7 +145,7 @@ import Testing
     #expect(sent.pushes.map(\.entry.phone) == [9])
     #expect(sent.pushes.map(\.tokenOwner) == [.phone(9)])
     let known = sent.settled([gone], now: Sample.now) { 0 }
-    #expect(known.invalidations.count + known.observations.count == 1, "gone, or suspect")
+    #expect(known.invalidations.map(\.id) == [9])
     #expect(decision([push]).reasons == ["suppressed: the phone is disabled"])
     var phone = AndroidSample.phone(9)
     var problem = PhoneProblem()
