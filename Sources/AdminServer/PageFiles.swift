@@ -30,8 +30,8 @@ package struct PageFile: Sendable {
 
   /// The routes of the live page's files: `/` for `index.html`, `/NAME` for every other file.
   package static var routes: [Route] {
-    // Those of the simulators' inbox are for the simulators.
-    all.filter { !$0.name.hasPrefix("inbox") }.map { file in
+    // The inbox is served by the simulators, and a story's page has its files within it.
+    all.filter { !$0.name.hasPrefix("inbox") && !$0.name.hasPrefix("story") }.map { file in
       let answer = HTTPResponse(
         status: 200, contentType: file.contentType, headers: PageHeaders.all, body: file.bytes)
       return Route("GET", file.name == "index.html" ? "/" : "/" + file.name) { _ in answer }
