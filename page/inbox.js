@@ -1,6 +1,6 @@
 // The inbox of a simulator: asks for what has changed, and draws it.
 
-import { byId, clock, count, element, setText } from './dom.js';
+import { byId, count, element, setText } from './dom.js';
 import { messageItem, updateMessage } from './inbox-message.js';
 import { phoneArticle, nextChange, updatePhone } from './inbox-phone.js';
 
@@ -10,8 +10,10 @@ const retryAfter = 2000;
 const mostMessages = 500;
 const mostPhones = 60;
 
-let revision = 0;
+/** Null until the first answer. */
+let revision = null;
 let asking = null;
+let filtered = null;
 let platform = 'ios';
 /** Articles by phone and items by sequence number. */
 const phones = new Map();
@@ -46,33 +48,38 @@ async function follow() {
   const own = new AbortController();
   asking?.abort();
   asking = own;
-  clear();
+  // A page that is shown again goes on where it was.
+  const wanted = filters().toString();
+  if (wanted !== filtered) clear();
+  filtered = wanted;
   while (!own.signal.aborted) {
     try {
       const query = filters();
-      query.set('after', revision);
+      query.set('after', revision ?? 0);
       // The first answer comes at once, also if nothing has arrived.
-      if (revision) query.set('wait', '25s');
+      if (revision !== null) query.set('wait', '25s');
       const answer = await ask(query, own.signal);
       if (own.signal.aborted) return;
+      // The simulator was started again, and counts from 0.
+      if (answer.revision < revision) {
+        clear();
+        continue;
+      }
       show(answer);
       revision = answer.revision;
       showLink('live', 'good');
-      // Without anything to wait for, an empty inbox is asked again after a while.
-      await sleep(revision ? pause : 1000);
+      await sleep(pause);
     } catch (error) {
       if (own.signal.aborted) return;
       const isLost = error instanceof TypeError;
       showLink(isLost ? 'connection lost, retrying' : error.message, 'bad');
       await sleep(retryAfter);
-      // The simulator may have been started again, and counts from 0.
-      if (isLost) clear();
     }
   }
 }
 
 function clear() {
-  revision = 0;
+  revision = null;
   phones.clear();
   messages.clear();
   byId('phones').replaceChildren();
@@ -96,6 +103,7 @@ function show(answer) {
   setText(byId('messages-note'), isEmpty ? 'nothing has arrived yet' : [
     `${count(answer.messages_total)} arrived, ${count(answer.refused_total)} were refused`,
     `${count(messages.size)} shown`,
+    answer.messages_not_shown ? `${count(answer.messages_not_shown)} came too fast for this page` : '',
     answer.messages_left ? `the oldest ${count(answer.messages_left)} are only in the record files` : '',
   ].filter(Boolean).join(' · '));
   awaitChange();

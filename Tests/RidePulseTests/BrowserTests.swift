@@ -197,6 +197,32 @@ struct BrowserTests {
     }
   }
 
+  /// Sends an alert by hand; returns whether it was accepted.
+  private func push(_ title: String, to token: String, _ stage: Stage) async throws -> Bool {
+    let file = stage.directory + "/push.apns"
+    let alert = #"{"alert":{"title":"\#(title)"},"sound":"default"}"#
+    try Data(#"{"Simulator Target Bundle":"com.example.customer","aps":\#(alert)}"#.utf8)
+      .write(to: URL(fileURLWithPath: file))
+    let port = stage.simulator.url.split(separator: ":").last.map(String.init) ?? ""
+    let sent = try await Tool.runAsync(
+      SimulatorProcess.binary("apns-simulator").path,
+      ["push", file, "--port", port, "--state", stage.directory, "--token", token])
+    return sent.status == 0
+  }
+
+  @Test func `The simulator's inbox shows each phone and each push, live`() async throws {
+    try await Stage.run(simulator: ["--inbox", "127.0.0.1:0"]) { stage in
+      let address = try #require(stage.simulator.inboxURL)
+      #expect(try await push("Your driver is here", to: Stage.customerToken, stage))
+      #expect(try await push("<b>New ride</b>", to: Stage.driverToken, stage))
+      try await play("inbox", String(address.dropLast()), stage) { what in
+        let isPush = what == "push"
+        let token = isPush ? Stage.customerToken : "zz"
+        #expect(try await push("While you wait", to: token, stage) == isPush)
+      }
+    }
+  }
+
   @Test func `A page whose service stops shows that, and reconnects by itself`() async throws {
     try await Stage.run { stage in
       // One that no other process is given while the service is down.

@@ -121,6 +121,20 @@ import Testing
     #expect(reply.status == status && reply.body.contains(words), "\(reply)")
   }
 
+  @Test func `a page asks for what has changed, and learns at once of another start`() async throws
+  {
+    let (simulator, inbox) = try await start()
+    let first = try inbox.call("/inbox.json?after=9&wait=4m")
+    #expect(first.body.contains(#""revision":0,"#), "\(first)")
+    async let reply = inbox.callAsync("/inbox.json?after=0&wait=4m")
+    #expect(try simulator.push(payload: alert("Here")).status == 200)
+    let change = try await reply
+    #expect(change.body.contains(#""revision":1,"#) && change.body.contains(#""title":"Here""#))
+    #expect(try inbox.call("/inbox.json?after=1").body.contains(#""phones":[],"messages":[]"#))
+    let filtered = try inbox.call("/inbox.json?type=voip")
+    #expect(filtered.body.contains(#""messages":[]"#) && filtered.body.contains("messages_total"))
+  }
+
   @Test func `the page is whole, and a page of another site is refused`() async throws {
     let (simulator, inbox) = try await start()
     let page = try inbox.call("/")
