@@ -174,6 +174,8 @@ let goldenHelp = """
     --initial-streams N   stream limit until the first valid JWT (default 1)
     --max-streams N       stream limit after it (default 1000)
     --latency MS          delay of each answer (default 0)
+    --inbox HOST:PORT     a page at http://HOST:PORT/ with each phone and each push, and
+                          GET /messages for tests; 127.0.0.1 serves this machine alone
     --exit-with-stdin     exit when standard input ends
     --quiet               log nothing but failures
     --help                print this text
