@@ -99,12 +99,52 @@ import Testing
     }
   }
 
-  @Test func `The page has no script and both days`() throws {
+  @Test func `The page has no script, what people notice first, and both days`() throws {
     try Self.withChangedRules { other in
-      let html = try Command.ridepulse(Self.day + ["--against", other, "--format", "html"]).output
-      #expect(html.components(separatedBy: "<svg").count == 3)
+      let limit = ["--fail-on", "rings-per-ride=0"]
+      let html = try Command.ridepulse(
+        Self.day + limit + ["--against", other, "--format", "html"]
+      ).output
+      let parts = ["What people notice", "rings-per-ride=0", "Alerts: no change", "What is sent"]
+      let places = parts.map { html.range(of: $0)?.lowerBound }
+      let known = places.compactMap(\.self)
+      #expect(known.count == parts.count && known == known.sorted(), "\(html)")
+      // Two days by minute, and the hours of the one app that shows anything.
+      #expect(html.components(separatedBy: "<svg").count == 4)
+      #expect(html.contains("<details><summary>What only wakes an app, and others: "))
       #expect(!html.contains("<script") && html.firstMatch(of: /https?:/) == nil)
     }
+  }
+
+  @Test func `A limit that a phone breaks exits with 2, and the screen is shown`() throws {
+    let limits = ["--fail-on", "rings-per-ride=0,rings-per-ride=1"]
+    let result = try Command.ridepulse(Self.day + limits)
+    #expect(result.status == 2, "\(result.errors)")
+    for part in [
+      "limit rings-per-ride=0: broken by 2 phones\n", "limit rings-per-ride=1: kept\n",
+      "ride r1: the phone of customer u1 rang too often: 1, at most 0\n",
+      "    | \"Your driver is here\", rang at ", "failed: rings-per-ride (2)",
+    ] { #expect(result.output.contains(part), "\(part): \(result.output)") }
+    // The other rules break it as often.
+    try Self.withChangedRules { other in
+      let known = try Command.ridepulse(Self.day + limits + ["--against", other])
+      #expect(known.status == 0, "\(known.output)")
+      let line = "rings-per-ride=0: broken by 2 phones, 0 of them new (\(other): 2)"
+      #expect(known.output.contains(line))
+    }
+  }
+
+  @Test func `A limit without a value is that of the test files`() throws {
+    let directory = try Self.changedRules()
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    try "never: { rings-per-ride: 0 }\n".write(
+      toFile: directory + "/a.test.yaml", atomically: true, encoding: .utf8)
+    let day = ["rehearse", Self.golden + "/day.jsonl", "--schedules", directory]
+    for words in [[], ["--fail-on", "rings-per-ride"]] {
+      let result = try Command.ridepulse(day + words)
+      #expect(result.status == 2 && result.output.contains("rings-per-ride (2)"), "\(result)")
+    }
+    #expect(try Command.ridepulse(day + ["--fail-on", "added"]).status == 0)
   }
 
   /// Arguments after the day and the rules, exit status, and a part of the error message.
@@ -113,6 +153,9 @@ import Testing
     (["--against", "recorded"], 64, "the day was not recorded by ridepulse"),
     (["--against", golden + "/day.jsonl"], 1, "is not an output of rehearse --format json"),
     (["--fail-on", "aded"], 64, "did you mean added?"),
+    (["--fail-on", "added=3"], 64, "added takes no value"),
+    (["--fail-on", "rings-per-ride"], 64, "expected one such as rings-per-ride=4"),
+    (["--fail-on", "rings-per-ride=x"], 64, "rings-per-ride=x: rings-per-ride is the text"),
     (["--apns", "/nope.yaml"], 1, "/nope.yaml: the file can't be read"),
     (["--jobs", "0"], 64, "--jobs 0"),
   ]

@@ -30,7 +30,8 @@ enum Rehearse: Command {
       .init(
         name: "--fail-on", value: "WORDS",
         help:
-          "exit with 2 on these: added,removed,late,changed,over-budget,broken-promise, or none (all)"
+          "exit with 2 on these: added,removed,late,changed,over-budget,broken-promise, a limit of "
+          + "what phones show such as rings-per-ride=4, or none (all)"
       ),
       .init(
         name: "--jobs", value: "N", help: "replay on N cores; the result is the same (all, up to 8)"
@@ -41,15 +42,19 @@ enum Rehearse: Command {
     notes: [
       "The day is replayed with the decision that serve uses. No database and no connection is opened.",
       "Rules with at-most count over all rides of an owner: a day with them is replayed on one core.",
+      "Limits: rings-between=22:00-07:00, rings-per-ride=4, time-sensitive-per-ride=3, stale-card-for=2m,",
+      "lost-behind=background. Without a value, never of the test files below the rules states it.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let arguments = context.arguments
     guard let path = arguments.operands.first else { throw arguments.error("FILE is missing") }
-    let failOn = try failures(arguments)
+    let directory = RuleDirectoryChoice.path(arguments.value("--schedules"), context.environment)
     let rules = try RuleDirectoryChoice.load(arguments.value("--schedules"), context.environment)
+    let failOn = try FailOn(arguments, testsBelow: directory)
     let configuration = try configuration(rules.ruleSet, context)
     var run = RehearsalRun(path: path, configuration: configuration, options: .init())
+    run.options.limits = failOn.limits
     let header = try run.header()
     run.options.seed = try arguments.integer("--seed", in: 0...Int.max).map { UInt64($0) }
     try setAnswers(arguments, header, &run)
@@ -62,12 +67,12 @@ enum Rehearse: Command {
     let jobs = try jobs(arguments, [configuration, run.options.against].compactMap(\.self))
     let outcome = try await run.run(parts: jobs)
     var report = RehearsalReport(
-      header: outcome.header, lines: outcome.lines,
-      name: RuleDirectoryChoice.path(arguments.value("--schedules"), context.environment),
-      otherName: against?.name, digest: "sha256:" + rules.ruleSet.digest,
+      header: outcome.header, lines: outcome.lines, name: directory, otherName: against?.name,
+      comparesLimits: run.options.against != nil, digest: "sha256:" + rules.ruleSet.digest,
       after: RehearsalSummary(outcome.result.figures),
       before: outcome.result.before.map(RehearsalSummary.init), changes: outcome.result.changes,
-      failOn: failOn)
+      types: types([run.options.against, configuration].compactMap(\.self)),
+      limits: outcome.result.limits, failOn: failOn)
     if case .former(let figures, _) = against { report.compare(with: figures) }
     let output = try PreviewOutput(path: arguments.value("--output"), readers: .owner)
     switch arguments.choice("--format") ?? RehearsalFormat.table {
@@ -129,17 +134,10 @@ enum Rehearse: Command {
     }
   }
 
-  private static func failures(_ arguments: Arguments) throws -> Set<RehearsalFailure> {
-    guard let text = arguments.value("--fail-on") else { return Set(RehearsalFailure.allCases) }
-    if text == "none" { return [] }
-    let known = CommandForm.words(RehearsalFailure.self)
-    return Set(
-      try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
-        if let failure = RehearsalFailure(rawValue: String(word)) { return failure }
-        throw arguments.error(
-          "--fail-on \(word) is not one of \(known.joined(separator: ", ")), none"
-            + suggestion(for: String(word), among: known))
-      })
+  /// Returns what each rule sends; the last of several rules of one name counts.
+  private static func types(_ configurations: [EngineConfiguration]) -> [String: PushType] {
+    let rules = configurations.flatMap(\.rules.rules)
+    return rules.reduce(into: [:]) { $0[$1.name] = $1.what.pushType }
   }
 
   /// Returns the number of cores to use.

@@ -55,7 +55,13 @@ enum PreviewWarning {
 /// Receives the pushes of a preview in time order.
 protocol PreviewWriter {
   mutating func write(_ group: PreviewGroup) throws
+  /// Receives a whole decision after its pushes.
+  mutating func observe(_ pass: Pass)
   mutating func end(_ summary: PreviewSummary) throws
+}
+
+extension PreviewWriter {
+  mutating func observe(_ pass: Pass) {}
 }
 
 /// Writes the result of a command to standard output or a file, in large chunks.

@@ -53,6 +53,7 @@ struct PreviewWindow {
         summary.add(group)
         try writer.write(group)
       }
+      if !summary.isCut { writer.observe(pass) }
     }
     summary.record(configuration.rules, zones: Set(views.compactMap { $0.ride?.timeZone }))
     try writer.end(summary)

@@ -23,6 +23,7 @@ struct RehearsalJSON {
       "rules": .string(report.digest), "figures": report.after.json,
       "failed": .array(report.failures.map { .string($0.word.rawValue) }),
     ]
+    if !report.failOn.limits.isEmpty { members["limits"] = .array(report.limitText.json) }
     if let before = report.before {
       members["before"] = before.json
       members["unchanged"] = .integer(Int64(report.changes.unchanged))

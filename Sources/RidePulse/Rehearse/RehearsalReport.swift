@@ -2,13 +2,6 @@ import Base
 import RideCore
 import Timeline
 
-/// A condition under which `rehearse` fails: a word of `--fail-on`.
-enum RehearsalFailure: String, CaseIterable {
-  case added, removed, late, changed
-  case overBudget = "over-budget"
-  case brokenPromise = "broken-promise"
-}
-
 /// What a rehearsal found, ready for each output format.
 struct RehearsalReport {
   var header: DayHeader
@@ -17,13 +10,18 @@ struct RehearsalReport {
   /// What the columns are called: the rules, and what they are compared with.
   var name: String
   var otherName: String?
+  /// Whether the limits of phones are compared: with other rules alone.
+  var comparesLimits: Bool
   /// `sha256:` and the digest of the rules.
   var digest: String
   var after: RehearsalSummary
   var before: RehearsalSummary?
   var changes: RehearsalChanges
-  /// The words of `--fail-on`.
-  var failOn: Set<RehearsalFailure>
+  /// What each rule sends, of both sets of rules.
+  var types: [String: PushType]
+  /// How often phones broke the limits of `--fail-on`.
+  var limits: LimitFigures
+  var failOn: FailOn
 
   /// Adds the differences from a former report, which has figures and no single push.
   mutating func compare(with former: RehearsalSummary) {
@@ -47,7 +45,7 @@ struct RehearsalReport {
   var failures: [(word: RehearsalFailure, count: Int)] {
     RehearsalFailure.allCases.compactMap { word in
       let count = count(of: word)
-      return failOn.contains(word) && count > 0 ? (word, count) : nil
+      return failOn.words.contains(word) && count > 0 ? (word, count) : nil
     }
   }
 
@@ -59,7 +57,13 @@ struct RehearsalReport {
     case .changed: changes.count(.changed)
     case .overBudget: max(0, after.overBudgetCards - (before?.overBudgetCards ?? 0))
     case .brokenPromise: after.breaches.reduce(0) { $0 + $1.count }
+    case .ringsBetween, .ringsPerRide, .timeSensitivePerRide, .staleCardFor, .lostBehind:
+      limitText.groups.filter { $0.limit.word == word.limit }.reduce(0) { $0 + $1.group.new }
     }
+  }
+
+  var limitText: LimitText {
+    LimitText(limits: failOn.limits, figures: limits, otherName: comparesLimits ? otherName : nil)
   }
 
   var changeText: ChangeText { ChangeText(changes: changes) }
@@ -67,7 +71,7 @@ struct RehearsalReport {
   /// A test for each word of `--fail-on`.
   var junit: JUnit {
     let failures = failures
-    let cases = RehearsalFailure.allCases.filter(failOn.contains).map { word in
+    let cases = RehearsalFailure.allCases.filter(failOn.words.contains).map { word in
       JUnit.Case(
         name: word.rawValue,
         failures: failures.filter { $0.word == word }.map {
@@ -85,6 +89,8 @@ struct RehearsalReport {
       return after.breaches.map { "\($0.promise): \($0.count), such as \($0.example)" }
         .joined(separator: "; ")
     case .overBudget: return "\(after.overBudgetPushes) pushes at priority 5"
+    case .ringsBetween, .ringsPerRide, .timeSensitivePerRide, .staleCardFor, .lostBehind:
+      return limitText.lines { $0.word == word.limit }.joined(separator: "\n")
     case .added, .removed, .late, .changed:
       return changeText.groups.filter { $0.kind.rawValue == word.rawValue }.map {
         rule, kind, group in
@@ -96,14 +102,7 @@ struct RehearsalReport {
     }
   }
 
-  /// One row of figures: what it is, the old value and the new one.
-  struct Row {
-    var title: String
-    var before: String?
-    var after: String
-    /// By how much a count differs; nil for what is no count.
-    var difference: Int?
-  }
+  typealias Row = FigureRow
 
   var rows: [Row] {
     var rows = [count("pushes", \.pushes)]
@@ -115,6 +114,7 @@ struct RehearsalReport {
       rows.append(count("  rule \(rule)") { $0.byRule[rule]?.pushes ?? 0 })
     }
     rows.append(text("per ride, median / p99 / most") { "\($0.median) / \($0.p99) / \($0.most)" })
+    rows += attentionRows
     rows.append(
       text("peak of an owner in an hour") { figures in
         figures.peak.map { peak in
@@ -135,6 +135,29 @@ struct RehearsalReport {
       }
     }
     return rows
+  }
+
+  /// What people notice, by app.
+  private var attentionRows: [Row] {
+    let apps = Set(after.attention.keys).union(before?.attention.keys ?? [:].keys)
+    return apps.sorted().flatMap { app in
+      [
+        attention("rang, \(app)", app, \.rang), attention("lit, \(app)", app, \.lit),
+        attention("at night, \(app)", app, \.atNight),
+        text("rings a ride, \(app)") { $0.attention[app]?.rings.text ?? "-" },
+      ]
+    }
+  }
+
+  /// What was recorded has no texts, and so no such figures.
+  private func attention(
+    _ title: String, _ app: String, _ path: KeyPath<AttentionSummary, Int>
+  ) -> Row {
+    if let before, before.attention.isEmpty {
+      let new = after.attention[app]?[keyPath: path] ?? 0
+      return Row(title: title, before: "-", after: "\(new)", difference: nil)
+    }
+    return count(title) { $0.attention[app]?[keyPath: path] ?? 0 }
   }
 
   private func keys(_ path: KeyPath<RehearsalSummary, [String: Int]>) -> [String] {

@@ -25,6 +25,8 @@ struct RehearsalSummary {
   var overBudgetPushes = 0
   var byMinute: [Int64: Int] = [:]
   var breaches: [Breach] = []
+  /// By app; empty for what was recorded.
+  var attention: [String: AttentionSummary] = [:]
 
   init(_ figures: RehearsalFigures) {
     rides = figures.rides
@@ -34,14 +36,15 @@ struct RehearsalSummary {
       uniqueKeysWithValues: figures.byPriority.map { ("\($0.key)", $0.value) })
     byRule = figures.byRule
     notSent = figures.notSent
-    median = figures.perRide(0.5)
-    p99 = figures.perRide(0.99)
-    most = figures.perRide(1)
+    median = figures.ridesByPushes.number(notExceededBy: 0.5)
+    p99 = figures.ridesByPushes.number(notExceededBy: 0.99)
+    most = figures.ridesByPushes.number(notExceededBy: 1)
     peak = figures.peak
     busiest = figures.busiest
     overBudgetCards = figures.overBudgetCards
     overBudgetPushes = figures.overBudgetPushes
     byMinute = figures.byMinute
+    attention = AttentionSummary.byApp(figures.attention)
     breaches = RehearsalFigures.Promise.allCases.compactMap { promise in
       figures.breaches[promise].map {
         Breach(promise: promise.rawValue, count: $0.count, example: $0.example)
@@ -67,6 +70,7 @@ extension RehearsalSummary {
       "by_type": counts(byType), "by_priority": counts(byPriority), "by_rule": .object(rules),
       "not_sent": .object(notSent.mapValues(counts)),
       "per_ride": counts(["median": median, "p99": p99, "most": most]),
+      "attention": .object(attention.mapValues(\.json)),
       "over_budget": counts(["cards": overBudgetCards, "pushes": overBudgetPushes]),
       "minutes": .array(
         byMinute.sorted { $0.key < $1.key }.map { minute, pushes in
@@ -120,6 +124,9 @@ extension RehearsalSummary {
     if case .object(let rules)? = value.value(at: ["not_sent"]) {
       for rule in rules.keys { notSent[rule] = value.counts(["not_sent", rule]) }
     }
+    if case .object(let apps)? = value["attention"] {
+      attention = apps.mapValues(AttentionSummary.init)
+    }
     median = value.int(["per_ride", "median"]) ?? 0
     p99 = value.int(["per_ride", "p99"]) ?? 0
     most = value.int(["per_ride", "most"]) ?? 0
@@ -152,7 +159,7 @@ extension JSONValue {
   /// What a count may be, so that differences of counts can't overflow.
   private static let counts: ClosedRange<Int64> = 0...1_000_000_000_000
 
-  fileprivate func int(_ path: [String]) -> Int? {
+  func int(_ path: [String]) -> Int? {
     guard case .integer(let number)? = value(at: path), Self.counts.contains(number) else {
       return nil
     }

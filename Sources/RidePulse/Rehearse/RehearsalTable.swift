@@ -11,6 +11,7 @@ struct RehearsalTable {
     lines += table
     lines.append("")
     lines += promises
+    lines += report.limitText.lines()
     if report.before != nil { lines += [""] + report.changeText.lines }
     if !report.failures.isEmpty {
       let words = report.failures.map { "\($0.word.rawValue) (\($0.count))" }
@@ -51,16 +52,7 @@ struct RehearsalTable {
       return String(line.reversed().drop { $0 == " " }.reversed())
     }
     return [line("", other, report.name, "change")]
-      + rows.map { row in
-        let change: String =
-          switch row.difference {
-          case let difference? where difference > 0: "+\(difference)"
-          case let difference? where difference < 0: "\(difference)"
-          case nil where row.before != row.after: "differs"
-          default: ""
-          }
-        return line(row.title, row.before ?? "", row.after, change)
-      }
+      + rows.map { line($0.title, $0.before ?? "", $0.after, $0.change) }
   }
 
   private var promises: [String] {

@@ -55,24 +55,4 @@ struct ChangeText {
       "before": .orNull(example.before), "after": .orNull(example.after),
     ])
   }
-
-  var html: String {
-    var lines = ["<h2>Changes</h2>"]
-    for (rule, kind, group) in groups {
-      lines.append("<h3>\(HTML.text("\(rule): \(group.count) \(kind.rawValue)"))</h3>")
-      for example in group.examples {
-        lines.append(
-          "<article><p>\(HTML.text("\(CivilTime.exact(example.at)) ride \(example.ride)"))</p>")
-        if let before = example.before {
-          lines.append("<pre class=\"minus\">\(HTML.text(before))</pre>")
-        }
-        if let after = example.after {
-          lines.append("<pre class=\"plus\">\(HTML.text(after))</pre>")
-        }
-        lines.append("</article>")
-      }
-    }
-    lines.append("<p>The same: \(unchanged)</p>")
-    return lines.joined(separator: "\n")
-  }
 }

@@ -16,6 +16,8 @@ package struct Rehearsal {
     package var against: EngineConfiguration?
     /// Whether the outcomes that the day has are compared with.
     package var comparesRecorded = false
+    /// What no phone may show on any ride.
+    package var limits: [ScreenLimit.Kind] = []
     /// The rides that it replays.
     package var part = DayPart.whole
 
@@ -28,6 +30,7 @@ package struct Rehearsal {
     /// The figures of the other set of rules, or of what was recorded.
     package var before: RehearsalFigures?
     package var changes = RehearsalChanges()
+    package var limits = LimitFigures()
 
     package mutating func add(_ other: Result) {
       figures.add(other.figures)
@@ -35,6 +38,7 @@ package struct Rehearsal {
         before?.add(figures)
       }
       changes.add(other.changes)
+      limits.add(other.limits)
     }
   }
 
@@ -44,6 +48,15 @@ package struct Rehearsal {
     var pushes = 0
     var pushesBefore = 0
     var comparison = RideComparison()
+    /// The limits that its phones broke, until both replays have left it.
+    var broken: [LimitBreak] = []
+    var brokenBefore: Set<LimitBreak.Key> = []
+
+    /// Counts the limits that were broken, once the ride is over.
+    mutating func finish(_ limits: inout LimitFigures) {
+      limits.add(before: brokenBefore, after: broken)
+      (broken, brokenBefore) = ([], [])
+    }
   }
 
   private let header: DayHeader
@@ -53,6 +66,7 @@ package struct Rehearsal {
   private var recorded: RecordedSide
   private var rows: [RideID: Row] = [:]
   private var changes = RehearsalChanges()
+  private var limits = LimitFigures()
   /// Rides that one of the replays has left since the last line.
   private var leavers: [RideID] = []
   private let apps: [App]
@@ -76,7 +90,8 @@ package struct Rehearsal {
       }
       return RehearsalSide(
         replay, compares: options.against != nil || options.comparesRecorded,
-        comparesFates: options.comparesRecorded)
+        comparesFates: options.comparesRecorded,
+        watch: ScreenWatch(options.limits, configuration.rules))
     }
     after = side(configuration)
     before = options.against.map(side)
@@ -150,6 +165,10 @@ package struct Rehearsal {
   /// Replays the rest of the day, and returns what the rehearsal found.
   package mutating func finish() -> Result {
     advance(to: header.to)
+    for found in before?.finish(at: header.to) ?? [] {
+      rows[found.ride]?.brokenBefore.insert(found.key)
+    }
+    for found in after.finish(at: header.to) { rows[found.ride]?.broken.append(found) }
     var result = Result(figures: after.figures)
     if before != nil || options.comparesRecorded {
       result.before = before?.figures ?? recorded.figures
@@ -157,13 +176,15 @@ package struct Rehearsal {
     for id in rows.keys.sorted() {
       guard var row = rows[id] else { continue }
       row.comparison.finish(&changes, ride: id)
+      row.finish(&limits)
       if row.isOfPerson { continue }
       result.figures.rides += 1
-      result.figures.ridesByPushes[row.pushes, default: 0] += 1
+      result.figures.ridesByPushes.add(row.pushes)
       result.before?.rides += 1
-      result.before?.ridesByPushes[row.pushesBefore, default: 0] += 1
+      result.before?.ridesByPushes.add(row.pushesBefore)
     }
     result.changes = changes
+    result.limits = limits
     return result
   }
 
@@ -173,6 +194,7 @@ package struct Rehearsal {
     while let step = before?.next(before: instant) {
       rows[step.ride]?.pushesBefore += step.pushes
       for push in step.sent { rows[step.ride]?.comparison.add(before: push, to: &changes) }
+      rows[step.ride]?.brokenBefore.formUnion(step.broken.map(\.key))
       if step.hasLeft { leavers.append(step.ride) }
     }
     while let step = after.next(before: instant) {
@@ -180,6 +202,7 @@ package struct Rehearsal {
       for push in step.sent {
         rows[step.ride]?.comparison.add(after: push, to: &changes, ride: step.ride)
       }
+      rows[step.ride]?.broken += step.broken
       if step.hasLeft { leavers.append(step.ride) }
     }
     finishRides()
@@ -187,11 +210,11 @@ package struct Rehearsal {
 
   /// Classifies what differs of the rides that both replays have left.
   private mutating func finishRides() {
-    if leavers.isEmpty { return }
     defer { leavers = [] }
-    // What was recorded may follow a ride's end.
-    guard before != nil, !options.comparesRecorded else { return }
     for ride in leavers where !after.replay.has(ride) && before?.replay.has(ride) != true {
+      rows[ride]?.finish(&limits)
+      // What was recorded may follow a ride's end.
+      if before == nil || options.comparesRecorded { continue }
       rows[ride]?.comparison.finish(&changes, ride: ride)
     }
   }

@@ -54,7 +54,9 @@ package struct RehearsalFigures: Hashable, Sendable {
   /// Those that were not accepted, by rule and reason.
   package var notSent: [String: [String: Int]] = [:]
   /// The number of rides by the number of their pushes.
-  package var ridesByPushes: [Int: Int] = [:]
+  package var ridesByPushes = Distribution()
+  /// What people noticed, by app; empty for what was recorded, because no payloads are.
+  package var attention: [App: AttentionFigures] = [:]
   /// Pushes by minute since 1970.
   package var byMinute: [Int64: Int] = [:]
   package var byOwnerHour: [OwnerHour: Int] = [:]
@@ -89,23 +91,13 @@ package struct RehearsalFigures: Hashable, Sendable {
     for (rule, reasons) in other.notSent {
       notSent[rule, default: [:]].merge(reasons, uniquingKeysWith: +)
     }
-    ridesByPushes.merge(other.ridesByPushes, uniquingKeysWith: +)
+    ridesByPushes.add(other.ridesByPushes)
+    for (app, figures) in other.attention { attention[app, default: .init()].add(figures) }
     byMinute.merge(other.byMinute, uniquingKeysWith: +)
     byOwnerHour.merge(other.byOwnerHour, uniquingKeysWith: +)
     overBudgetPushes += other.overBudgetPushes
     overBudgetCards += other.overBudgetCards
     for (promise, breach) in other.breaches { add(breach, promise) }
-  }
-
-  /// Returns the smallest number that at least a share of the rides do not exceed.
-  package func perRide(_ share: Double) -> Int {
-    let all = ridesByPushes.values.reduce(0, +)
-    var seen = 0
-    for (pushes, rides) in ridesByPushes.sorted(by: { $0.key < $1.key }) {
-      seen += rides
-      if Double(seen) >= share * Double(all) { return pushes }
-    }
-    return 0
   }
 
   /// The most pushes to one owner in one hour of the clock, and the first such owner.

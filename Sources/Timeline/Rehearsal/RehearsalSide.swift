@@ -22,6 +22,8 @@ struct RehearsalSide {
     var sent: [SentPush] = []
     /// Whether the ride has left the replay.
     var hasLeft = false
+    /// The limits that the phones of a ride that has left broke.
+    var broken: [LimitBreak] = []
   }
 
   private(set) var replay: Replay
@@ -33,9 +35,12 @@ struct RehearsalSide {
   private let compares: Bool
   private let comparesFates: Bool
   private var cardsOverBudget: Set<UInt64> = []
+  /// Nil if only pushes are compared.
+  private var watch: ScreenWatch?
 
-  init(_ replay: Replay, compares: Bool, comparesFates: Bool) {
+  init(_ replay: Replay, compares: Bool, comparesFates: Bool, watch: ScreenWatch? = nil) {
     self.replay = replay
+    self.watch = watch
     self.compares = compares
     self.comparesFates = comparesFates
   }
@@ -59,6 +64,7 @@ struct RehearsalSide {
       check(push, isAccepted: entry != nil, pass)
       if let entry { count(push, entry, pass, &result) }
     }
+    watch?.add(pass)
     for token in pass.settlement.invalidations where token.kind == .activity {
       for card in pass.decision.view.cards where card.isEnded(by: token) {
         going[pass.index].cards[card.target]?.isEnded = true
@@ -66,6 +72,13 @@ struct RehearsalSide {
     }
     if pass.settlement.isOver { leave(pass, &result) }
     return result
+  }
+
+  /// The day is over: returns the limits that the phones of rides that still go on broke.
+  mutating func finish(at end: Timestamp) -> [LimitBreak] {
+    let broken = watch?.endAll(at: end) ?? []
+    figures.attention = watch?.figures ?? [:]
+    return broken
   }
 
   // Counting.
@@ -168,6 +181,7 @@ struct RehearsalSide {
     }
     replay.remove(pass.ride)
     going[pass.index] = Going()
+    result.broken = watch?.end(pass.index, at: pass.now) ?? []
     result.hasLeft = true
   }
 }

@@ -29,7 +29,7 @@ struct RuleTestComparison {
     for expected in test.notSent { compare(expected, sent) }
     unmet += test.screens.compactMap { ScreenComparison(test, run).unmet($0) }
     if !test.never.isEmpty {
-      unmet += test.never.compactMap(ScreenLimitCheck(test, run, rules).unmet)
+      unmet += test.never.compactMap(NeverComparison(test, run, rules).unmet)
     }
     unmet.sort { $0.location < $1.location }
   }

@@ -24,3 +24,38 @@ package struct ScreenLimit: Hashable, Sendable {
     self.location = location
   }
 }
+
+extension ScreenLimit {
+  /// What `never` and `rehearse --fail-on` call a limit.
+  package enum Word: String, CaseIterable, Sendable {
+    case ringsBetween = "rings-between"
+    case ringsPerRide = "rings-per-ride"
+    case timeSensitivePerRide = "time-sensitive-per-ride"
+    case staleCardFor = "stale-card-for"
+    case lostBehind = "lost-behind"
+  }
+}
+
+extension ScreenLimit.Kind {
+  package var word: ScreenLimit.Word {
+    switch self {
+    case .ringsBetween: .ringsBetween
+    case .ringsPerRide: .ringsPerRide
+    case .timeSensitivePerRide: .timeSensitivePerRide
+    case .staleCardFor: .staleCardFor
+    case .lostBehind: .lostBehind
+    }
+  }
+
+  private var value: String {
+    switch self {
+    case .ringsBetween(let from, let to): "\(from.text)-\(to.text)"
+    case .ringsPerRide(let count), .timeSensitivePerRide(let count): "\(count)"
+    case .staleCardFor(let duration): duration.rideText
+    case .lostBehind(let type): type.rawValue
+    }
+  }
+
+  /// The limit as `--fail-on` has it: `rings-per-ride=4`.
+  package var text: String { "\(word.rawValue)=\(value)" }
+}

@@ -1,67 +1,59 @@
 import Base
 import RideCore
 
-/// Compares the phones of a test with what must never be.
+/// Compares what one phone has shown with what must never be.
 struct ScreenLimitCheck {
-  private let test: RuleTest
-  private let run: RuleTestRun
-  /// Each phone at the end of the test.
-  private let screens: [(phone: ScenarioPhone, screen: Screen)]
+  /// How a phone breaks a limit.
+  struct Violation {
+    /// When it is first broken; nil if that is not known.
+    var at: Timestamp?
+    var text: String
+  }
+
+  /// The phone at the end.
+  var screen: Screen
+  /// Everything that was sent to it, whether or not it could be reached.
+  var sent: [(at: Timestamp, push: ScreenPush)]
   /// The rules whose alerts are time-sensitive.
-  private let sensitiveRules: Set<String>
+  var sensitiveRules: Set<String>
+  /// Returns the zone of the ride as it is then; without a ride, that of the phone.
+  var zone: (Timestamp) -> ZoneTimes
+  /// Writes a time.
+  var time: (Timestamp) -> String
 
-  init(_ test: RuleTest, _ run: RuleTestRun, _ rules: RuleSet) {
-    self.test = test
-    self.run = run
-    let end = test.end + .microseconds(999_999)
-    screens = test.scenario.phones.map { ($0, run.feed.screen(of: $0, at: end)) }
-    sensitiveRules = Set(rules.rules.filter(\.isTimeSensitive).map(\.name))
-  }
-
-  /// Returns where a phone breaks a limit, the first phone alone; nil if none does.
-  func unmet(_ limit: ScreenLimit) -> UnmetExpectation? {
-    for (phone, screen) in screens {
-      guard let found = violation(of: limit.kind, screen, phone) else { continue }
-      var unmet = UnmetExpectation(
-        kind: .never, location: limit.location, message: "\(test.title(of: phone)) \(found)")
-      unmet.screen = screen.lines { test.offset($0) }
-      return unmet
-    }
-    return nil
-  }
-
-  private func violation(
-    of limit: ScreenLimit.Kind, _ screen: Screen, _ phone: ScenarioPhone
-  ) -> String? {
+  /// Returns how the phone breaks a limit; nil if it does not.
+  func violation(of limit: ScreenLimit.Kind) -> Violation? {
     switch limit {
     case .ringsBetween(let from, let to):
       let hours = QuietHours(from: from, to: to, zone: .ride, then: .drop)
-      let ring = screen.outcomes.first {
-        $0.fate == .shown(.rang) && hours.end(at: $0.at, in: zone(of: phone, at: $0.at)) != nil
+      return screen.outcomes
+        .first { $0.fate == .shown(.rang) && hours.end(at: $0.at, in: zone($0.at)) != nil }
+        .map { ring in
+          Violation(
+            at: ring.at,
+            text: "rang at \(CivilTime.local(ring.at, zone(ring.at))), by \(ring.push.rule)")
+        }
+    case .ringsPerRide(let most):
+      return violation(more: most, "rang too often") { $0.fate == .shown(.rang) }
+    case .timeSensitivePerRide(let most):
+      return violation(more: most, "received too many time-sensitive alerts") {
+        isTimeSensitive($0.push) && $0.fate.isShown
       }
-      return ring.map {
-        "rang at \(CivilTime.local($0.at, zone(of: phone, at: $0.at))), by \($0.push.rule)"
-      }
-    case .ringsPerRide(let count):
-      let rang = screen.count(.rang)
-      return rang > count ? "rang too often: \(rang), at most \(count)" : nil
-    case .timeSensitivePerRide(let count):
-      let sensitive = screen.outcomes.count { isTimeSensitive($0.push) && $0.fate.isShown }
-      return sensitive > count
-        ? "received too many time-sensitive alerts: \(sensitive), at most \(count)" : nil
     case .staleCardFor(let duration):
       let stale = screen.longestStale
-      return stale > duration
-        ? "showed a stale card for \(stale.rideText), at most \(duration.rideText)" : nil
-    case .lostBehind(let type): return loss(behind: type, phone)
+      guard stale > duration else { return nil }
+      return Violation(
+        text: "showed a stale card for \(stale.rideText), at most \(duration.rideText)")
+    case .lostBehind(let type): return loss(behind: type)
     }
   }
 
-  /// Returns the zone of the ride as it is then; without a ride, that of the phone.
-  private func zone(of phone: ScenarioPhone, at instant: Timestamp) -> ZoneTimes {
-    let row = test.scenario.view.phones.first { $0.id == phone.id }
-    let name = test.scenario.ride(at: instant)?.timeZone ?? row?.timeZone
-    return name.flatMap { ZoneTimes(identifier: $0) } ?? .utc
+  private func violation(
+    more most: Int, _ text: String, _ counts: (Screen.Outcome) -> Bool
+  ) -> Violation? {
+    let found = screen.outcomes.filter(counts)
+    guard found.count > most else { return nil }
+    return Violation(at: found[most].at, text: "\(text): \(found.count), at most \(most)")
   }
 
   /// Whether it may break through Focus. Android has no such level: there the rule's counts.
@@ -72,36 +64,36 @@ struct ScreenLimitCheck {
   }
 
   /// Returns which alert a phone that is off then would lose; whether it is off does not count.
-  private func loss(behind type: PushType, _ phone: ScenarioPhone) -> String? {
-    let sent = run.feed.pushes(to: phone.id)
+  private func loss(behind type: PushType) -> Violation? {
     for (index, alert) in sent.enumerated() where alert.push.type == .alert {
       for later in sent[(index + 1)...] where later.push.type == type {
-        var screen = Screen(phone.platform, at: alert.at)
+        var screen = Screen(screen.platform, at: alert.at)
         screen.goOffline(at: alert.at)
         screen.receive(alert.push, at: alert.at)
         screen.receive(later.push, at: later.at)
-        let isLost = screen.outcomes.contains { $0.fate == .replaced(by: later.push.id) }
-        if isLost {
-          return "would lose \(alert.push.rule) at \(test.time(alert.at)) if it were off: "
-            + "\(later.push.rule) at \(test.time(later.at)) takes its place"
+        let fate = screen.outcomes.first { $0.push == alert.push }?.fate
+        if fate == .replaced(by: later.push.id) {
+          return Violation(
+            at: later.at,
+            text: "would lose \(alert.push.rule) at \(time(alert.at)) if it were off: "
+              + "\(later.push.rule) at \(time(later.at)) takes its place")
         }
+        // It is kept no longer, so that nothing later takes its place.
+        if fate != nil { break }
       }
     }
     return nil
   }
 }
 
-extension RuleTest {
-  fileprivate func title(of phone: ScenarioPhone) -> String {
-    let row = scenario.view.phones.first { $0.id == phone.id }
-    return phone.name ?? row.map { "the phone of \($0.app) \($0.ownerID)" } ?? "a phone"
-  }
-}
-
-extension Rule {
-  fileprivate var isTimeSensitive: Bool {
-    guard case .alert(let alert, _) = what else { return false }
-    return alert.interruptionLevel == .timeSensitive
+extension RuleSet {
+  /// The rules whose alerts are time-sensitive.
+  var timeSensitiveRules: Set<String> {
+    Set(
+      rules.filter { rule in
+        guard case .alert(let alert, _) = rule.what else { return false }
+        return alert.interruptionLevel == .timeSensitive
+      }.map(\.name))
   }
 }
 

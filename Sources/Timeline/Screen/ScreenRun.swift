@@ -2,11 +2,6 @@ import Base
 
 /// Takes one phone's screen through time.
 struct ScreenRun {
-  struct Departure: Sendable {
-    var at: Timestamp
-    var push: ScreenPush
-  }
-
   private var screen: Screen
   private var changes: ArraySlice<ScenarioPhone.Change>
   private var departures: ArraySlice<Departure>

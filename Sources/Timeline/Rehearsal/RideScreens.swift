@@ -1,0 +1,58 @@
+import Base
+import RideCore
+
+/// What was sent about one ride to each phone, from which its screens are made once the ride is over.
+struct RideScreens {
+  private var feed = ScreenFeed()
+  /// Those that something was sent to, by `Phone.id`.
+  private var phones: [Int64: Phone] = [:]
+  /// The ride's zones, each from when it was read first.
+  private var zones: [(from: Timestamp, name: String?)] = []
+
+  mutating func add(_ departures: [Departure], in view: RideView) {
+    guard let first = departures.first else { return }
+    feed.add(departures)
+    for id in departures.flatMap(\.phones) where phones[id] == nil {
+      phones[id] = view.phones.first { $0.id == id }
+    }
+    let zone = view.ride?.timeZone
+    if zones.isEmpty || zones[zones.count - 1].name != zone { zones.append((first.at, zone)) }
+  }
+
+  /// Returns which limits the phones break, by phone.
+  func breaks(
+    of limits: [ScreenLimit.Kind], ride: RideID, sensitiveRules: Set<String>, until end: Timestamp
+  ) -> [LimitBreak] {
+    phones.sorted { $0.key < $1.key }.flatMap { id, row -> [LimitBreak] in
+      let sent = feed.pushes(to: id)
+      guard let first = sent.first else { return [] }
+      var phone = ScenarioPhone(name: nil, id: id, platform: row.platform, start: first.at)
+      // What is updated before a push started it was started by the app.
+      let card = sent.first { $0.push.card != nil }?.push
+      if let card, !card.startsCard { phone.cards = [card.card].compactMap(\.self) }
+      let check = ScreenLimitCheck(
+        screen: feed.screen(of: phone, at: end), sent: sent, sensitiveRules: sensitiveRules,
+        zone: { zone(of: row, at: $0) }, time: { CivilTime.local($0, zone(of: row, at: $0)) })
+      return limits.compactMap { limit in
+        check.violation(of: limit).map { found in
+          let shown = found.at.map { feed.screen(of: phone, at: $0) } ?? check.screen
+          return LimitBreak(
+            ride: ride, limit: limit, token: row.token, person: "\(row.app) \(row.ownerID)",
+            at: found.at ?? end, text: found.text, screen: shown.lines(check.time))
+        }
+      }
+    }
+  }
+
+  private func zone(of phone: Phone, at instant: Timestamp) -> ZoneTimes {
+    let name = zones.last { $0.from <= instant }?.name ?? phone.timeZone
+    return name.flatMap { ZoneTimes(identifier: $0) } ?? .utc
+  }
+}
+
+extension ScreenPush {
+  /// Whether it makes a card appear on an iPhone.
+  fileprivate var startsCard: Bool {
+    platform == .android || payload.value(at: ["aps", "event"])?.string == "start"
+  }
+}
