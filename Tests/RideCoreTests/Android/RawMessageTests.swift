@@ -136,7 +136,7 @@ import Testing
     throws
   {
     var push = try push()
-    let gone = PushOutcome.refused(Refusal(status: 404, reason: "UNREGISTERED"))
+    let gone = PushOutcome.refused(404, "UNREGISTERED", since: Sample.now)
     let unknown = decision([push]).settled([gone], now: Sample.now) { 0 }
     #expect(unknown.entries.map(\.status) == [.rejected])
     #expect(unknown.invalidations.isEmpty && unknown.observations.isEmpty)
