@@ -28,7 +28,7 @@ package struct HarmlessValues: Sendable {
   package func members(
     _ members: [String: JSONValue], at now: Timestamp
   ) -> [String: JSONValue] {
-    self.members(members, at: now, isCoordinate: false)
+    names.replacesNothing ? members : self.members(members, at: now, isCoordinate: false)
   }
 
   /// Returns the attributes of a person, which are an object as a text.

@@ -10,27 +10,37 @@ package struct Pseudonyms: Sendable {
     case ride, owner, installation, activity, text
   }
 
-  private let hmac: HMAC
+  /// Nil leaves everything as it is.
+  private let hmac: HMAC?
+
+  /// Replaces nothing, for one ride that is shown to somebody who may read its rows.
+  static let none = Pseudonyms(hmac: nil)
+
+  private init(hmac: HMAC?) { self.hmac = hmac }
 
   /// - Parameter salt: The key of HMAC-SHA256 (RFC 2104).
-  package init(salt: String) { hmac = HMAC(key: Array(salt.utf8)) }
+  package init(salt: String) { self.init(hmac: HMAC(key: Array(salt.utf8))) }
+
+  var replacesNothing: Bool { hmac == nil }
 
   /// Returns the HMAC of a message.
-  func code(_ message: String) -> [UInt8] { hmac.code(Array(message.utf8)) }
+  func code(_ message: String) -> [UInt8] { hmac?.code(Array(message.utf8)) ?? [] }
 
   /// Returns the pseudonym of an ID, such as `owner_3f9c2a1b…` with 80 bits.
   package func id(_ kind: Kind, _ text: String) -> String {
-    "\(kind.rawValue)_\(SHA256.hex(code("\(kind.rawValue) \(text)").prefix(10)))"
+    if replacesNothing { return text }
+    return "\(kind.rawValue)_\(SHA256.hex(code("\(kind.rawValue) \(text)").prefix(10)))"
   }
 
   /// Returns the pseudonym of a token: 64 hexadecimal digits, as tokens have.
   package func token(_ token: String) -> String {
-    SHA256.hex(code("token \(token.lowercased())"))
+    replacesNothing ? token : SHA256.hex(code("token \(token.lowercased())"))
   }
 
   /// Returns the pseudonym of an address at FCM, in its form: that of an installation ID, or of a
   /// registration token.
   func registration(_ address: FCMRegistration) -> String {
+    if replacesNothing { return address.text }
     let code = SHA256.hex(code("registration \(address.text)"))
     return address.isFID ? "d" + code.prefix(21) : "\(code.prefix(22)):\(code)"
   }

@@ -48,6 +48,7 @@ extension Screen {
     if let look = (data?["rp_look"]?.string).flatMap({ JSONValue(json: $0.utf8) }) {
       card.look = look
     }
+    card.isKnown = push.hasContent
     card.goneAt = data.time("rp_gone_at")
     if isEnd { card.endedAt = now }
     cards.removeAll { $0.name == name }

@@ -29,6 +29,12 @@ extension Screen {
     knownCards[name] = CardMemory(timestamp: .min)
   }
 
+  /// A person removes a card; what is sent to it later finds none.
+  mutating func removeCard(_ name: String, at instant: Timestamp) {
+    advance(to: instant)
+    cards.removeAll { $0.name == name }
+  }
+
   private mutating func arrive(_ push: ScreenPush, _ aps: JSONValue) -> PushFate {
     guard let name = push.card, case .integer(let timestamp)? = aps["timestamp"] else {
       return .ignored("it names no card, or has no timestamp")
@@ -58,7 +64,10 @@ extension Screen {
     // An end without content leaves what the card shows.
     let staleAt = isEnd ? nil : aps.time("stale-date")
     cards[index].show(isNewer ? aps["content-state"] : nil, staleAt: staleAt, at: now)
-    if isNewer { cards[index].timestamp = timestamp }
+    if isNewer {
+      cards[index].timestamp = timestamp
+      cards[index].isKnown = push.hasContent
+    }
     if isEnd {
       cards[index].end(at: now, dismissal: aps.time("dismissal-date"))
       advanceCards()

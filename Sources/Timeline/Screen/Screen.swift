@@ -118,8 +118,11 @@ extension Screen {
 
   /// How many pushes had this effect.
   package func count(_ attention: Attention) -> Int {
-    outcomes.count { $0.fate == .shown(attention) }
+    outcomes.count { $0.fate == .shown(attention) && $0.push.hasContent }
   }
+
+  /// How many pushes may have rung, lit the screen or neither: their content is not known.
+  package var unknownCount: Int { outcomes.count { !$0.push.hasContent } }
 
   /// The card that the person looks at: the newest one.
   package var card: ScreenCard? { cards.last }
@@ -145,6 +148,7 @@ extension Screen {
   ) -> ScreenNotification {
     ScreenNotification(
       identity: identity, title: shown.title, subtitle: shown.subtitle, body: shown.body,
-      thread: thread, level: shown.level, attention: attention, shownAt: now, rule: push.rule)
+      thread: thread, level: shown.level, attention: attention, shownAt: now, rule: push.rule,
+      isKnown: push.hasContent)
   }
 }

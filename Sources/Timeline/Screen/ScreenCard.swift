@@ -16,6 +16,8 @@ package struct ScreenCard: Hashable, Sendable {
   package internal(set) var goneAt: Timestamp?
   /// When it last changed.
   package internal(set) var changedAt: Timestamp
+  /// Whether the content is what was sent last.
+  package internal(set) var isKnown = true
   let startedAt: Timestamp
   /// `timestamp` of its last push.
   var timestamp: Int64?
@@ -41,6 +43,9 @@ package struct ScreenCard: Hashable, Sendable {
   package func isStale(at now: Timestamp) -> Bool {
     !isEnded && staleAt.map { $0 <= now } ?? false
   }
+
+  /// When it becomes stale, ends or leaves, as far as that is known.
+  var changes: [Timestamp] { [staleAt, goneAt, isEnded ? nil : lastEnd].compactMap(\.self) }
 
   /// The fields and their values, such as `status: driver_arrived`.
   package var text: String {

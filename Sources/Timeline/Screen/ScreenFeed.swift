@@ -3,8 +3,8 @@ import RideCore
 
 /// What leaves for each phone of a replay, from which screens are made.
 package struct ScreenFeed: Sendable {
-  /// By `Phone.id`.
-  private var sent: [Int64: [Departure]] = [:]
+  /// By `Phone.id`, in the order of time.
+  private var sent: [Int64: [ScreenRun.Step]] = [:]
 
   package init() {}
 
@@ -13,8 +13,15 @@ package struct ScreenFeed: Sendable {
 
   mutating func add(_ departures: [Departure]) {
     for departure in departures {
-      for phone in departure.phones { sent[phone, default: []].append(departure) }
+      for phone in departure.phones { add(.push(departure.push), to: phone, at: departure.at) }
     }
+  }
+
+  mutating func add(_ happening: ScreenRun.Happening, to phone: Int64, at instant: Timestamp) {
+    var known = sent.removeValue(forKey: phone) ?? []
+    let index = (known.lastIndex { $0.at <= instant } ?? -1) + 1
+    known.insert(ScreenRun.Step(at: instant, happening: happening), at: index)
+    sent[phone] = known
   }
 
   /// Returns a phone's screen as it is at some time.
@@ -31,6 +38,11 @@ package struct ScreenFeed: Sendable {
 
   /// Returns everything that was sent to a phone, whether or not it could be reached.
   package func pushes(to phone: Int64) -> [(at: Timestamp, push: ScreenPush)] {
-    (sent[phone] ?? []).map { ($0.at, $0.push) }
+    (sent[phone] ?? []).compactMap { step in
+      if case .push(let push) = step.happening { (step.at, push) } else { nil }
+    }
   }
+
+  /// Returns when something reached a phone or happened on it, in order.
+  func times(of phone: Int64) -> [Timestamp] { (sent[phone] ?? []).map(\.at) }
 }

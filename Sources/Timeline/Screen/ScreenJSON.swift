@@ -28,15 +28,26 @@ package struct ScreenJSON {
       "waiting": .array(screen.waitingPushes.map(waiting)),
       "lost": .array(screen.outcomes.compactMap(lost)),
       "deletions": .integer(Int64(screen.deletions)),
-      "counts": .object(
-        Dictionary(
-          Attention.allCases.map { ($0.rawValue, .integer(Int64(screen.count($0)))) },
-          uniquingKeysWith: { first, _ in first })),
+      "counts": counts,
     ])
   }
 
+  private var counts: JSONValue {
+    var counts = Attention.allCases.map { ($0.rawValue, screen.count($0)) }
+    if screen.unknownCount > 0 { counts.append(("unknown", screen.unknownCount)) }
+    return .object(
+      Dictionary(
+        counts.map { ($0, .integer(Int64($1))) }, uniquingKeysWith: { first, _ in first }))
+  }
+
   private func notification(_ shown: ScreenNotification) -> JSONValue {
-    .object([
+    if !shown.isKnown {
+      return .object([
+        "known": .bool(false), "at": .integer(shown.shownAt.epochSeconds),
+        "rule": .string(shown.rule),
+      ])
+    }
+    return .object([
       "title": .orNull(shown.title), "subtitle": .orNull(shown.subtitle),
       "body": .orNull(shown.body), "level": .orNull(shown.level),
       "attention": .string(shown.attention.rawValue), "at": .integer(shown.shownAt.epochSeconds),
@@ -45,12 +56,13 @@ package struct ScreenJSON {
   }
 
   private func card(_ card: ScreenCard) -> JSONValue {
-    .object([
+    let known: [String: JSONValue] = card.isKnown ? [:] : ["known": .bool(false)]
+    return .object(known.merging([
       "name": .string(card.name), "state": card.state, "look": card.look,
       "stale": .bool(card.isStale(at: screen.now)), "stale_at": .orNull(card.staleAt),
       "ended": .bool(card.isEnded), "gone_at": .orNull(card.goneAt),
       "at": .integer(card.changedAt.epochSeconds),
-    ])
+    ]) { $1 })
   }
 
   private func waiting(_ push: ScreenPush) -> JSONValue {

@@ -15,6 +15,8 @@ package struct ScreenNotification: Hashable, Sendable {
   /// When the phone received it.
   package var shownAt: Timestamp
   package var rule: String
+  /// Whether the texts are those that were sent; if not, nothing but the rule is known.
+  package var isKnown = true
 
   /// The texts in one line, as a story has them.
   package var text: String {

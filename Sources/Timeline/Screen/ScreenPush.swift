@@ -18,6 +18,8 @@ package struct ScreenPush: Hashable, Sendable {
   /// The iPhone's card that it is about; an Android phone's is named in the message.
   package var card: String?
   package var payload: JSONValue
+  /// Whether the payload is the one that was sent; if not, all that is known is that a push was.
+  package var hasContent = true
 
   /// How a service keeps a push for a phone that it can't reach.
   package enum Storage: Hashable, Sendable {

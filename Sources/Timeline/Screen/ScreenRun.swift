@@ -2,25 +2,39 @@ import Base
 
 /// Takes one phone's screen through time.
 struct ScreenRun {
+  /// What reaches a phone, or happens on it because of an app.
+  enum Happening: Sendable {
+    case push(ScreenPush)
+    /// The app starts its card by itself.
+    case startsCard(String)
+    /// The person removes a card.
+    case removesCard(String)
+  }
+
+  struct Step: Sendable {
+    var at: Timestamp
+    var happening: Happening
+  }
+
   private var screen: Screen
   private var changes: ArraySlice<ScenarioPhone.Change>
-  private var departures: ArraySlice<Departure>
+  private var steps: ArraySlice<Step>
 
-  /// - Parameter departures: What leaves for the phone, in the order of time.
-  init(_ phone: ScenarioPhone, _ departures: [Departure]) {
+  /// - Parameter steps: What reaches the phone, in the order of time.
+  init(_ phone: ScenarioPhone, _ steps: [Step]) {
     screen = Screen(phone.platform, at: phone.start)
     for card in phone.cards { screen.startCard(card, at: phone.start) }
     changes = phone.changes[...]
-    self.departures = departures[...]
+    self.steps = steps[...]
   }
 
   /// Returns the screen as it is at some time, which is not before the last one.
   mutating func screen(at instant: Timestamp) -> Screen {
-    while let departure = departures.first, departure.at <= instant {
+    while let step = steps.first, step.at <= instant {
       // What changes at the same time comes first.
-      applyChanges(until: departure.at)
-      screen.receive(departure.push, at: departure.at)
-      departures.removeFirst()
+      applyChanges(until: step.at)
+      apply(step.happening, at: step.at)
+      steps.removeFirst()
     }
     applyChanges(until: instant)
     screen.advance(to: instant)
@@ -31,6 +45,14 @@ struct ScreenRun {
     while let change = changes.first, change.at <= instant {
       change.apply(to: &screen)
       changes.removeFirst()
+    }
+  }
+
+  private mutating func apply(_ happening: Happening, at instant: Timestamp) {
+    switch happening {
+    case .push(let push): screen.receive(push, at: instant)
+    case .startsCard(let name): screen.startCard(name, at: instant)
+    case .removesCard(let name): screen.removeCard(name, at: instant)
     }
   }
 }
