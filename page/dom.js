@@ -28,11 +28,11 @@ export function setText(target, text) {
 
 /**
  * A table. A cell is a text, a number or an element.
- * @param heads `{text, number}`; numbers are right-aligned.
+ * @param heads `{text, number, whole}`; numbers are right-aligned, and what is `whole` breaks nowhere.
  */
 export function table(caption, heads, rows) {
   const cell = (name, head, content, more = {}) => element(name, {
-    ...more, ...(head.number ? { class: 'number' } : {}),
+    ...more, ...(head.number ? { class: 'number' } : head.whole ? { class: 'whole' } : {}),
   }, content instanceof Node ? content : String(content));
   const head = element('tr', {}, ...heads.map(head => cell('th', head, head.text, { scope: 'col' })));
   const body = rows.map(row => element('tr', {},
@@ -45,6 +45,22 @@ const counts = new Intl.NumberFormat('en');
 const clockForm = new Intl.DateTimeFormat(undefined,
   { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 const dayForm = new Intl.DateTimeFormat('sv', { dateStyle: 'short' });
+
+/**
+ * A list of many columns: a narrow window stacks the cells of each row.
+ *
+ * Cells that are blocks are no longer a table for a screen reader, so that each element states its role.
+ */
+export function list(caption, heads, rows) {
+  const made = table(caption, heads, rows);
+  made.classList.add('list');
+  const roles = { table: 'table', thead: 'rowgroup', tbody: 'rowgroup', tr: 'row', th: 'columnheader', td: 'cell' };
+  made.setAttribute('role', roles.table);
+  for (const [name, role] of Object.entries(roles)) {
+    for (const node of made.querySelectorAll(name)) node.setAttribute('role', role);
+  }
+  return made;
+}
 
 export const count = number => counts.format(number);
 

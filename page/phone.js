@@ -87,14 +87,17 @@ function drawThread(thread, view) {
     const marks = [];
     if (shown.level === 'time-sensitive') marks.push('Time sensitive');
     if (shown.level === 'critical') marks.push('Critical');
-    if (shown.attention !== 'silent') marks.push(shown.attention);
+    // Of a push whose content is not known, the rule alone is stated.
+    const isKnown = shown.known !== false;
+    if (isKnown && shown.attention !== 'silent') marks.push(shown.attention);
     const head = part('p', 'phone-head', part('span', 'phone-app', view.app), ' ',
       marks.length ? part('b', 'phone-mark', marks.join(' · ')) : null, ' ',
       part('time', '', view.phoneClock(shown.at, false)));
     head.dir = 'ltr';
-    const texts = ['title', 'subtitle', 'body'].map(key =>
-      shown[key] ? part('p', `phone-${key}`, shown[key]) : null);
-    const made = part('li', `phone-notification phone-is-${shown.attention}`, head, texts);
+    const texts = isKnown ? ['title', 'subtitle', 'body'].map(key =>
+      shown[key] ? part('p', `phone-${key}`, shown[key]) : null)
+      : part('p', 'phone-unknown', `an alert of ${shown.rule}: its text is not recorded`);
+    const made = part('li', `phone-notification phone-is-${isKnown ? shown.attention : 'unknown'}`, head, texts);
     if (shown.rule) made.title = `rule ${shown.rule}`;
     return made;
   }));
@@ -109,7 +112,8 @@ function drawCard(card, screen, view) {
   }
   const note = notes.length ? part('p', 'phone-note', notes.join(' · ')) : null;
   if (note) note.dir = 'ltr';
-  const picture = pictureOf(card, view);
+  const picture = card.known === false
+    ? part('p', 'phone-unknown', 'a card: its content is not recorded') : pictureOf(card, view);
   const made = part('div', 'phone-card', picture ?? (screen.platform === 'android' && card.look
     ? drawLook(card, view) : drawFields(card, view)), note);
   made.setAttribute('role', 'group');
@@ -227,7 +231,8 @@ const nameOf = name => name.replace(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', 
   .replace(/ epoch$/, '');
 
 function counter(counts) {
-  return part('p', 'phone-counts', ['rang', 'lit', 'silent'].map((name, index) =>
+  const names = ['rang', 'lit', 'silent', ...(counts.unknown ? ['unknown'] : [])];
+  return part('p', 'phone-counts', names.map((name, index) =>
     [index ? ' · ' : '', part('span', `phone-count-${name}`, `${name} ${counts[name] ?? 0}`)]));
 }
 

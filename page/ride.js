@@ -3,6 +3,8 @@
 
 import { decision } from './decision.js';
 import { byId, element, moment, table } from './dom.js';
+import { drawPhone } from './phone.js';
+import { drawScreens } from './screens.js';
 import { searchParts } from './search.js';
 
 /** What can be searched by: the name in the address, and how it is loaded and shown. */
@@ -116,7 +118,13 @@ async function load(kind, text) {
 const sentence = text => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
 function parts(report) {
-  return [facts(report), ...timeline(report), ...cards(report)];
+  return [facts(report), ...phones(report), ...timeline(report), ...cards(report)];
+}
+
+/** What the ride's phones show, now and at each time before. */
+function phones({ screens }) {
+  if (!screens) return [];
+  return [element('h3', {}, 'On the phones'), drawScreens(screens, drawPhone)];
 }
 
 function facts(report) {
@@ -143,10 +151,10 @@ function facts(report) {
 function timeline(report) {
   if (!report.timeline.length) return [element('p', {}, 'No rule has fired for it.')];
   const items = report.timeline.map(entry => element('li', {},
-    element('h3', {}, element('time', { datetime: entry.at }, moment(entry.at)), ` ${entry.event}`),
+    element('h4', {}, element('time', { datetime: entry.at }, moment(entry.at)), ` ${entry.event}`),
     entry.handled ? null : element('p', { class: 'note' }, 'not handled yet'),
     element('ul', {}, ...entry.decisions.map(decision))));
-  return [element('ol', { class: 'timeline' }, ...items)];
+  return [element('h3', { class: 'unseen' }, 'History'), element('ol', { class: 'timeline' }, ...items)];
 }
 
 function cards(report) {

@@ -1,6 +1,6 @@
 // The next hour: the pushes that are sent if no ride changes.
 
-import { byId, clock, count, element, rideLink, shape, table, typeClass, typeName } from './dom.js';
+import { byId, clock, count, element, list, rideLink, shape, typeClass, typeName } from './dom.js';
 
 const refreshEvery = 30000;
 const types = ['alert', 'background', 'liveactivity'];
@@ -23,12 +23,12 @@ async function load() {
 function show(hour) {
   byId('hour-note').textContent = summary(hour);
   byId('hour-chart').replaceChildren(chart(hour));
-  const heads = [{ text: 'at' }, { text: 'ride' }, { text: 'rule' }, { text: 'type' },
+  const heads = [{ text: 'at', whole: true }, { text: 'ride', whole: true }, { text: 'rule' }, { text: 'type' },
     { text: 'phones', number: true }];
   const rows = hour.next.map(push =>
     [clock(push.at), rideLink(push.ride), push.rule, typeName(push.type), count(push.phones)]);
   byId('hour-list').replaceChildren(
-    ...(rows.length ? [table('The next pushes', heads, rows)] : []));
+    ...(rows.length ? [list('The next pushes', heads, rows)] : []));
 }
 
 function summary(hour) {

@@ -224,6 +224,30 @@ struct BrowserTests {
     }
   }
 
+  /// Writes a page that needs no server, and looks at it in two widths, in light and dark.
+  private func look(
+    at name: String, _ arguments: [String], _ environment: [String: String], _ stage: Stage
+  ) async throws {
+    let page = try Command.ridepulse(arguments + ["--format", "html"], environment)
+    #expect(page.status == 0, "\(page.errors)")
+    let path = stage.directory + "/\(name).html"
+    try Data(page.output.utf8).write(to: URL(fileURLWithPath: path))
+    try await play("offline", "file://" + path, stage)
+  }
+
+  @Test(.enabled(if: Browser.hasAxe, "axe-core is not installed; make browser-test installs it"))
+  func `A page about a recorded ride is accessible, quiet, and fits`() async throws {
+    try await Stage.run { stage in
+      let recording = ["RIDEPULSE_RECORD": "100%"]
+      let server = try Server(stage.environment.merging(recording) { $1 })
+      try await fleet(stage)
+      try await stage.sql("update ridepulse.rides set state = 'driver_arrived' where id = 'r-7'")
+      try await stage.settled()
+      #expect(server.stop() == 0)
+      try await look(at: "ride", ["explain", "r-7"], stage.environment, stage)
+    }
+  }
+
   @Test func `A page whose service stops shows that, and reconnects by itself`() async throws {
     try await Stage.run { stage in
       // One that no other process is given while the service is down.
@@ -245,6 +269,12 @@ struct BrowserTests {
 }
 
 private enum Browser {
+  /// Whether the package of PyPI is there that has axe-core.
+  static let hasAxe: Bool = {
+    let code = "import importlib.util as i; exit(not i.find_spec('axe_playwright_python'))"
+    return (try? Command.run("/usr/bin/python3", ["-c", code]))?.status == 0
+  }()
+
   static let isInstalled = ["chromium", "chromedriver"].allSatisfy {
     FileManager.default.isExecutableFile(atPath: "/usr/bin/" + $0)
   }

@@ -99,4 +99,81 @@ import TestSupport
       }
     }
   }
+
+  /// Returns what a page about a ride has as JSON: its phones over time.
+  private func screens(_ page: Tool) throws -> JSONValue {
+    #expect(page.status == 0, "\(page.errors)")
+    let start = "<script id=\"data\" type=\"application/json\">"
+    let text = page.output.components(separatedBy: start).last?
+      .components(separatedBy: "</script>").first
+    return try #require(JSONValue(json: Array((text ?? "").utf8)), "\(page.output.suffix(2000))")
+  }
+
+  /// Returns the screens of the only phone.
+  private func steps(_ screens: JSONValue) throws -> [JSONValue] {
+    guard case .array(let phones)? = screens["phones"], phones.count == 1,
+      case .array(let steps)? = phones.first?["steps"]
+    else { throw TestFailure(screens.text) }
+    return steps
+  }
+
+  @Test func `A page shows what a recorded ride's phones showed, unless other rules decided it`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let environment = try stage.environment(rules: CardTests.rules)
+      let server = try Server(environment.merging(["RIDEPULSE_RECORD": "100%"]) { $1 })
+      try await stage.sql(
+        """
+        select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)');
+        insert into ridepulse.rides (id, state, customer_id) values ('<r1>', 'requested', 'c1');
+        """)
+      try await stage.settled()
+      try await stage.sql("update ridepulse.rides set state = 'driver_arrived' where id = '<r1>'")
+      try await stage.settled()
+      #expect(server.stop() == 0)
+
+      let page = try Command.ridepulse(["explain", "<r1>", "--format", "html"], environment)
+      let shown = try steps(screens(page))
+      let last = try #require(shown.last)
+      #expect(last.text.contains("Your driver is here"), "\(last.text)")
+      #expect(!last.text.contains("\"known\":false"))
+      #expect(!page.output.contains("<r1>") && page.output.contains("&lt;r1&gt;"))
+      #expect(!page.output.contains(Stage.customerToken))
+
+      let others = try stage.environment(
+        rules: CardTests.rules.replacing("Your driver is here", with: "Other words"))
+      let other = try Command.ridepulse(["explain", "<r1>", "--format", "html"], others)
+      let unknown = try screens(other)
+      #expect(unknown.text.contains("other rules than those in use decided"))
+      #expect(!unknown.text.contains("Other words") && unknown.text.contains("\"known\":false"))
+    }
+  }
+
+  @Test func `A page about a ride that was not recorded names rules, and states what is unknown`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await ridden(stage)
+      let environment = try stage.environment(rules: CardTests.rules)
+      let page = try Command.ridepulse(["explain", "r1", "--format", "html"], environment)
+      let screens = try screens(page)
+      #expect(screens.text.contains("the ride was not recorded, see RIDEPULSE_RECORD"))
+      let last = try #require(try steps(screens).last)
+      #expect(last.value(at: ["counts", "rang"]) == .integer(0))
+      #expect(last.text.contains("arrived") && last.text.contains("\"known\":false"))
+      // A role that may only read is enough, and the rules need not be there.
+      try await stage.asReader { environment in
+        let page = try Command.ridepulse(
+          ["explain", "r1", "--format", "html"],
+          environment.merging(["RIDEPULSE_SCHEDULES": "/nowhere"]) { $1 })
+        #expect(page.status == 0, "\(page.errors)")
+      }
+    }
+  }
+
+  @Test func `A page is about a ride`() throws {
+    let wrong = try Command.ridepulse(["explain", "--owner", "c1", "--format", "html"], [:])
+    #expect(wrong.status == 64 && wrong.errors.contains("--format html is about a ride"))
+  }
 }

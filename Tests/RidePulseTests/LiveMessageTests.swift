@@ -110,6 +110,9 @@ import TestSupport
     add(1, .rejected, "BadDeviceToken", after: .zero, to: &tally)
     add(3, .accepted, after: .milliseconds(1), to: &tally)
     add(2, .pending, "InternalServerError", after: .zero, to: &tally)
+    for reason in ["waiting", "waiting_for_receipt", "quiet_hours"] {
+      add(1, .pending, reason, after: .zero, to: &tally)
+    }
     window.add(tally, at: .seconds(10))
     let message = try message(.unknown, window.change)
     guard case .array(let verdicts) = message.value(at: ["verdicts"]) else {
@@ -123,6 +126,9 @@ import TestSupport
         #"string("accepted") string("") integer(3)"#,
         #"string("tried again") string("InternalServerError") integer(2)"#,
         #"string("rejected") string("BadDeviceToken") integer(1)"#,
+        #"string("waiting") string("quiet_hours") integer(1)"#,
+        #"string("waiting") string("waiting") integer(1)"#,
+        #"string("waiting") string("waiting_for_receipt") integer(1)"#,
       ])
     #expect(message.value(at: ["all", "n"]) == .integer(3))
     #expect(message.value(at: ["window_s"]) == .integer(10))

@@ -91,6 +91,28 @@ package struct RecordedPasses: Sendable {
     }
   }
 
+  /// Returns the passes of one ride that were decided within a time, in the order of their earliest
+  /// times. The index is by time: a ride's own is found among those of the same hours.
+  ///
+  /// - Parameter earliest: The earliest time that a pass can have.
+  package func passes(
+    of ride: String, from earliest: Timestamp, to end: Timestamp
+  ) async throws(PostgresError) -> [Row] {
+    let bounds = [String(earliest.microseconds), String(end.microseconds)]
+    return try Row.all(
+      try await session.run([Call(Self.ofRide, bounds + [ride])], timeout: .seconds(10))[0])
+  }
+
+  /// $3 the ride's ID.
+  private static let ofRide = Statement(
+    name: "recorded_of_ride",
+    sql: """
+      select \(Row.selected) from ridepulse.recorded r
+      where \(range) and r.from_at >= \(SQLTime.timestamp("$1::bigint"))
+        and r.from_at < \(SQLTime.timestamp("$2::bigint")) and r.ride_id = $3
+      order by r.from_at, r.fence limit \(pageSize)
+      """)
+
   /// Returns whether the session's role may record passes.
   ///
   /// - Throws: `PostgresError`.

@@ -13,6 +13,8 @@ package struct RideHistory: Sendable {
     package var app: String
     /// The owner of the phone that shows it.
     package var ownerID: OwnerID
+    /// The app's installation; nil if the app did not name it.
+    package var installationID: InstallationID?
     /// The token's last six digits.
     package var tokenSuffix: String
     /// When its token was registered.
@@ -23,6 +25,18 @@ package struct RideHistory: Sendable {
     package var endedReason: String?
     /// Whether it is a card that a person dismissed from an Android phone; others have no row.
     package var isAndroid: Bool
+  }
+
+  /// A phone that was sent a push about the ride, or whose person has one of its cards.
+  package struct Phone: Sendable {
+    package var id: Int64
+    package var app: String
+    package var ownerID: OwnerID
+    package var platform: String
+    package var installationID: InstallationID?
+    package var locale: String?
+    /// The token's last six digits.
+    package var tokenSuffix: String
   }
 
   /// The last contact from an owner's phone.
@@ -56,6 +70,8 @@ package struct RideHistory: Sendable {
   package var entries: [LedgerRow]
   /// The cards, oldest first.
   package var activities: [Activity]
+  /// The phones, by ID.
+  package var phones: [Phone]
   /// The last contact of each of its people, for those that have one.
   package var contacts: [Contact]
   /// The revisions that the ledger rows name.
@@ -74,6 +90,7 @@ extension RideHistory.Activity: SelectedRecord {
     activityID = try columns.next("activity_id")
     app = try columns.next("app")
     ownerID = try columns.next("owner_id")
+    installationID = try columns.next("installation_id")
     tokenSuffix = try columns.next("right(token, 6)")
     registeredAt = try columns.next("registered_at")
     endedAt = try columns.next("ended_at")
@@ -85,6 +102,33 @@ extension RideHistory.Activity: SelectedRecord {
   fileprivate static let ofRide = Statement(
     name: "history_activities",
     sql: "select \(selected) from ridepulse.live_activities where ride_id = $1 order by id")
+}
+
+extension RideHistory.Phone: SelectedRecord {
+  init(_ columns: inout some RecordColumns) throws(PostgresError) {
+    id = try columns.next("d.id")
+    app = try columns.next("d.app")
+    ownerID = try columns.next("d.owner_id")
+    platform = try columns.next("d.platform")
+    installationID = try columns.next("d.installation_id")
+    locale = try columns.next("d.locale")
+    tokenSuffix = try columns.next("right(d.token, 6)")
+  }
+
+  /// $1 ride ID.
+  fileprivate static let ofRide = Statement(
+    name: "history_phones",
+    sql: """
+      select \(selected) from ridepulse.devices d
+      where d.id in (
+        select l.device_id from ridepulse.ledger l where l.ride_id = $1
+        union
+        select o.id from ridepulse.live_activities a
+        join ridepulse.devices o on o.app = a.app and o.owner_id = a.owner_id
+          and o.disabled_at is null
+        where a.ride_id = $1)
+      order by d.id limit 200
+      """)
 }
 
 extension RideHistory.Contact: SelectedRecord {
@@ -166,7 +210,7 @@ extension RideQueries {
       Call(RideSnapshot.memos, [rides]), Call(PlanRead.ofRide, [id]),
       Call(LedgerRow.ofRide, [id]), Call(RideHistory.Activity.ofRide, [id]),
       Call(RideHistory.Contact.ofRide, [id]), Call(ParticipantRead.all.statement, [rides]),
-      Call(RideSnapshot.commit),
+      Call(RideHistory.Phone.ofRide, [id]), Call(RideSnapshot.commit),
     ])
     var reader = ClaimReader(log: Log { _, _, _ in })
     reader.readClaims(results[3])
@@ -182,6 +226,7 @@ extension RideQueries {
       now: plan.now, ride: view?.ride, plan: plan.plan(view?.memo ?? Memo()),
       waiting: view?.events ?? [], entries: entries,
       activities: try RideHistory.Activity.all(results[6]),
+      phones: try RideHistory.Phone.all(results[9]),
       contacts: try RideHistory.Contact.all(results[7]),
       revisions: try await RevisionRegistry(session: session).named(in: entries))
   }

@@ -147,6 +147,7 @@ extension ColumnValue where Self: Identifier {
 
 extension RideID: ColumnValue {}
 extension OwnerID: ColumnValue {}
+extension InstallationID: ColumnValue {}
 
 extension PushID: ColumnValue {
   static var blank: PushID { PushID(of: "") }

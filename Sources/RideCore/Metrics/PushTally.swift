@@ -7,7 +7,7 @@ package struct PushTally: Sendable {
     package var app: App
     /// A push's type; `LedgerEntry.Kind.rawValue` of anything else.
     package var pushType: String
-    /// `pending` counts attempts after which the push is retried.
+    /// `pending` counts attempts after which the push is retried, and what waits as its rule states.
     package var status: LedgerEntry.Status
     /// A word of `LedgerReason.Code.word`.
     package var reason: String

@@ -2,6 +2,11 @@ import Base
 import PostgresStore
 import RideCore
 
+/// The format of what is explained.
+enum ExplainFormat: String, CaseIterable {
+  case table, json, html
+}
+
 /// `ridepulse explain`: shows what happened to one ride, person, phone or push, and why.
 enum Explain: Command {
   static let form = CommandForm(
@@ -17,20 +22,29 @@ enum Explain: Command {
         name: "--token", value: "SUFFIX",
         help:
           "the last 6 or more characters of a token: its phone, card or start token, newest pushes"),
-      .format,
+      .choice("--format", "FORMAT", CommandForm.words(ExplainFormat.self), default: "table"),
     ],
     notes: [
       "Give exactly one of them. Times are in the ride's time zone in a ride's table, and UTC",
       "elsewhere. Nothing is written: a role that may only SELECT is enough. Events that no rule",
-      "matches leave no trace after they are handled.",
+      "matches leave no trace after they are handled. html is one page about a ride, with what its",
+      "phones showed: the texts of a ride that serve recorded (RIDEPULSE_RECORD), by the rules of",
+      "RIDEPULSE_SCHEDULES, or schedules, if those decided it.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let query = try SearchQuery(context.arguments)
-    let format = context.arguments.choice("--format") ?? OutputFormat.table
+    let format = context.arguments.choice("--format") ?? ExplainFormat.table
     guard let query else {
+      if format == .html {
+        try await page(ofRide: context.arguments.operands[0], context.environment)
+        return .done
+      }
       try await explain(ride: context.arguments.operands[0], context.environment, format)
       return .done
+    }
+    if format == .html {
+      throw context.arguments.error("--format html is about a ride; expected RIDE, or table or json")
     }
     let result = try await Database.with(context.environment, name: "explain") { session in
       do throws(PostgresError) {
@@ -43,26 +57,45 @@ enum Explain: Command {
     }
     if result.isEmpty { throw CommandFailure(query.absence) }
     switch format {
-    case .table: Terminal.print(SearchTable(result, of: query).text)
+    case .table, .html: Terminal.print(SearchTable(result, of: query).text)
     case .json: Terminal.print(json: SearchReport(result).json)
     }
     return .done
   }
 
   private static func explain(
-    ride id: String, _ environment: [String: String], _ format: OutputFormat
+    ride id: String, _ environment: [String: String], _ format: ExplainFormat
   ) async throws {
     let history = try await Database.with(environment, name: "explain") { session in
-      try await RideQueries(session: session).history(of: id)
-    }
-    if history.isEmpty {
-      throw CommandFailure("nothing is recorded about a ride \(Escape.line(id))")
+      try await history(of: id, session)
     }
     let report = RideReport(history, of: id)
     switch format {
-    case .table: Terminal.print(ExplainTable(report).text)
+    case .table, .html: Terminal.print(ExplainTable(report).text)
     case .json: Terminal.print(json: report.json)
     }
+  }
+
+  private static func page(ofRide id: String, _ environment: [String: String]) async throws {
+    let (history, source) = try await Database.with(environment, name: "explain") { session in
+      let history = try await history(of: id, session)
+      return (history, try await RecordedSource.read(history, of: id, session))
+    }
+    // Without rules, the page shows what the ledger has.
+    let configuration = try? APNsVariables.configuration(
+      of: RuleDirectoryChoice.load(nil, environment).ruleSet, environment)
+    let screens = RideScreensReport(history, of: id, source, by: configuration)
+    Terminal.print(RidePage(RideReport(history, of: id), screens).html)
+  }
+
+  private static func history(
+    of id: String, _ session: PostgresSession
+  ) async throws -> RideHistory {
+    let history = try await RideQueries(session: session).history(of: id)
+    if history.isEmpty {
+      throw CommandFailure("nothing is recorded about a ride \(Escape.line(id))")
+    }
+    return history
   }
 }
 

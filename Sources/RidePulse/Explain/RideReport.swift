@@ -41,8 +41,11 @@ struct RideReport {
 
   // MARK: JSON
 
-  var json: JSONValue {
-    .object([
+  var json: JSONValue { json(with: [:]) }
+
+  /// - Parameter more: Further members.
+  func json(with more: [String: JSONValue]) -> JSONValue {
+    let members: [String: JSONValue] = [
       "now": .orNull(history.now), "ride": history.ride.map(Self.ride) ?? .null,
       "agenda": history.plan.map(Self.plan) ?? .null,
       "timeline": .array(timeline.map(object)),
@@ -52,7 +55,8 @@ struct RideReport {
           return .object(activity.members.merging(Self.state(memo)) { $1 })
         }),
       "contacts": .array(history.contacts.map(\.json)),
-    ])
+    ]
+    return .object(members.merging(more) { $1 })
   }
 
   private static func ride(_ ride: Ride) -> JSONValue {

@@ -88,8 +88,7 @@ struct LiveMessage {
     }
     var sums: [Key: (count: Int, total: Int)] = [:]
     for (line, count, total) in change.lines {
-      // On the page, `pending` is shown as a retry.
-      let status = line.status == .pending ? "tried again" : line.status.rawValue
+      let status = Self.word(line)
       let key = Key(app: line.app.rawValue, status: status, reason: line.reason)
       let sum = sums[key] ?? (0, 0)
       sums[key] = (sum.count + count, sum.total + total)
@@ -104,6 +103,14 @@ struct LiveMessage {
         "n": .integer(Int64(sum.count)), "total": .integer(Int64(sum.total)),
       ])
     }
+  }
+
+  /// Returns the word for a status: `pending` is a retry, unless the push or its receipt is awaited
+  /// as its rule states.
+  private static func word(_ line: PushTally.Line) -> String {
+    guard line.status == .pending else { return line.status.rawValue }
+    let waits: [LedgerReason.Engine] = [.waiting, .waitingForReceipt, .quietHours]
+    return waits.contains { $0.rawValue == line.reason } ? "waiting" : "tried again"
   }
 
   private var lanes: [JSONValue] {

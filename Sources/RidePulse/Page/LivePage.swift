@@ -52,9 +52,11 @@ final class LivePage: Sendable {
       return .text(400, "id is missing; use /ride?id=RIDE")
     }
     do {
-      let history = try await service.history(of: id)
+      let (history, source) = try await service.recordedHistory(of: id)
       if history.isEmpty { return .text(404, "nothing is recorded about this ride") }
-      return json(RideReport(history, of: id).json.json)
+      let screens = RideScreensReport(
+        history, of: id, source, by: service.engine.configuration)
+      return json(RideReport(history, of: id).json(with: ["screens": screens.json]).json)
     } catch let error as APIError {
       return .text(error.code.status, error.message)
     } catch {

@@ -192,6 +192,14 @@ final class Service: Sendable {
     try await pool.with(.short) { try await RideQueries(session: $0).history(of: ride) }
   }
 
+  /// Returns a ride's history with its recorded passes.
+  func recordedHistory(of ride: String) async throws -> (RideHistory, RecordedSource) {
+    try await pool.with(.long) { session in
+      let history = try await RideQueries(session: session).history(of: ride)
+      return (history, try await RecordedSource.read(history, of: ride, session))
+    }
+  }
+
   func search(_ key: SearchKey) async throws -> SearchResult {
     try await pool.with(.long) { try await PushSearch(session: $0).result(of: key) }
   }

@@ -62,6 +62,14 @@ static const unsigned char story_css[] = {
 #embed "../../../page/story.css"
 };
 
+static const unsigned char screens_js[] = {
+#embed "../../../page/screens.js"
+};
+
+static const unsigned char screens_css[] = {
+#embed "../../../page/screens.css"
+};
+
 static const unsigned char icon_svg[] = {
 #embed "../../../page/icon.svg"
 };
@@ -101,6 +109,8 @@ const struct ridepulse_page_file ridepulse_page_files[] = {
     {"phone.css", phone_css, sizeof phone_css},
     {"story.js", story_js, sizeof story_js},
     {"story.css", story_css, sizeof story_css},
+    {"screens.js", screens_js, sizeof screens_js},
+    {"screens.css", screens_css, sizeof screens_css},
     {"icon.svg", icon_svg, sizeof icon_svg},
     {"inbox.html", inbox_html, sizeof inbox_html},
     {"inbox.css", inbox_css, sizeof inbox_css},

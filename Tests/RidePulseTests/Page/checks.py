@@ -1,5 +1,7 @@
 """What must hold of the page, whatever it shows."""
 
+import importlib.util
+import os
 from urllib.parse import urlparse
 
 CONTRAST = """
@@ -61,9 +63,29 @@ NAMES = """
 """
 
 
+AXE = """
+  return axe.run(document, { resultTypes: ['violations'] }).then(found => found.violations.map(one =>
+    `${one.id}: ${one.help}: ${one.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | ')}`));
+"""
+
+
+def axe_core():
+    """The script of axe-core, from the package of PyPI that `make browser-test` installs; or nothing."""
+    found = importlib.util.find_spec("axe_playwright_python")
+    for folder in found.submodule_search_locations if found else ():
+        path = os.path.join(folder, "axe.min.js")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+    return None
+
+
 def accessible(browser):
     assert (poor := browser.run(NAMES)) == [], poor
     assert (poor := browser.run(CONTRAST)) == [], poor
+    if script := axe_core():
+        browser.run(script)
+        assert (poor := browser.run(AXE)) == [], "\n".join(poor)
 
 
 def fits(browser, width):

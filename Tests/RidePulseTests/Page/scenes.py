@@ -6,9 +6,19 @@ and it goes on when a line comes back."""
 import sys
 
 from checks import accessible, at_peace, fits
-from webdriver import BACKSPACE, ENTER, ESCAPE, TAB, Browser
+from webdriver import BACKSPACE, ENTER, ESCAPE, HOME, TAB, Browser
 
 NUMBER = "return parseInt(document.getElementById(arguments[0]).textContent.replaceAll(',', '')) "
+
+
+# Clock times and IDs of the list that are on more than one line.
+BROKEN = """
+  return [...document.querySelectorAll('#hour-list td.whole')].filter(cell => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    return new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1;
+  }).map(cell => cell.textContent);
+"""
 
 
 def ask(what):
@@ -79,6 +89,10 @@ def narrow(browser, url, folder):
     browser.until("the hour", "return document.querySelectorAll('#hour-list tbody tr').length > 10")
     fits(browser, 360)
     accessible(browser)
+    browser.size(400, 740)
+    broken = browser.run(BROKEN)
+    assert broken == [], f"broken over lines: {broken[:5]}"
+    browser.size(360, 740)
     browser.screenshot(f"{folder}/page-narrow.png", 360, 1280)
     open_first_ride(browser)
     fits(browser, 360)
@@ -121,6 +135,8 @@ def explain(browser, url, folder):
     history = browser.text("#ride-history")
     for word in ("accepted", "apns-id", "driver_arrived", "Ana", "priority 10"):
         assert word in history, f"no {word} in {history[:2000]}"
+    assert browser.run("return document.querySelectorAll('#ride-history .phone').length") >= 1
+    assert "not recorded" in browser.text(".screens"), browser.text(".screens")
     browser.until("rides", NUMBER + "> 0", "live-rides")
     fits(browser, 1280)
     accessible(browser)
@@ -130,6 +146,14 @@ def explain(browser, url, folder):
     assert browser.run("return getComputedStyle(document.activeElement).outlineStyle") == "solid"
     browser.keys(TAB)
     assert browser.run("return document.activeElement.id") == "ride-close"
+    # The phones at another time: two buttons, and a slider that arrow keys move.
+    for word in ("Change before", "Next change"):
+        browser.keys(TAB)
+        assert browser.run("return document.activeElement.textContent") == word
+    browser.keys(TAB)
+    time = browser.text(".screens-time")
+    browser.keys(HOME)
+    assert browser.text(".screens-time") != time, "the slider moves nothing"
     browser.keys(ESCAPE)
     assert browser.run("return document.getElementById('ride').hidden") is True
     assert browser.run("return document.activeElement.id") == "ride-id"
@@ -178,6 +202,30 @@ def strange(browser, url, folder):
     browser.size(360)
     fits(browser, 360)
     at_peace(browser, url)
+
+
+# How a page without a server is worked before it is checked again: scripts, each for one more look.
+CHOICES = {
+    "ride": ["document.querySelector('.screens-bar button').click()"],
+}
+
+
+def offline(browser, url, folder):
+    """A page without a server: in two widths, in light and dark, and after each of its choices."""
+    name = url.rsplit("/", 1)[1].split(".")[0]
+    for width in (1280, 400):
+        for scheme in ("light", "dark"):
+            browser.size(width)
+            browser.scheme(scheme)
+            browser.go(url)
+            browser.until("the page", "return document.readyState === 'complete'")
+            for choice in [None, *CHOICES.get(name, [])]:
+                if choice:
+                    browser.run(choice)
+                fits(browser, width)
+                accessible(browser)
+            browser.screenshot(f"{folder}/{name}-{width}-{scheme}.png", width, 1200)
+    at_peace(browser, "file://")
 
 
 def lost(browser, url, folder):

@@ -129,4 +129,5 @@ class Browser:
 BACKSPACE = "\ue003"
 ENTER = "\ue007"
 ESCAPE = "\ue00c"
+HOME = "\ue011"
 TAB = "\ue004"
