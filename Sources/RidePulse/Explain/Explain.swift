@@ -1,6 +1,7 @@
 import Base
 import PostgresStore
 import RideCore
+import RuleFiles
 
 /// The format of what is explained.
 enum ExplainFormat: String, CaseIterable {
@@ -67,7 +68,7 @@ enum Explain: Command {
     ride id: String, _ environment: [String: String], _ format: ExplainFormat
   ) async throws {
     let history = try await Database.with(environment, name: "explain") { session in
-      try await history(of: id, session)
+      try await found(id, session)
     }
     let report = RideReport(history, of: id)
     switch format {
@@ -78,7 +79,7 @@ enum Explain: Command {
 
   private static func page(ofRide id: String, _ environment: [String: String]) async throws {
     let (history, source) = try await Database.with(environment, name: "explain") { session in
-      let history = try await history(of: id, session)
+      let history = try await found(id, session)
       return (history, try await RecordedSource.read(history, of: id, session))
     }
     // Without rules, the page shows what the ledger has.
@@ -88,8 +89,8 @@ enum Explain: Command {
     Terminal.print(RidePage(RideReport(history, of: id), screens).html)
   }
 
-  private static func history(
-    of id: String, _ session: PostgresSession
+  private static func found(
+    _ id: String, _ session: PostgresSession
   ) async throws -> RideHistory {
     let history = try await RideQueries(session: session).history(of: id)
     if history.isEmpty {
