@@ -73,8 +73,8 @@ struct FailOn {
     let limits = try stated(below: directory).filter { $0.word == limit }
     if !limits.isEmpty { return limits }
     throw arguments.error(
-      "\(option) \(word.rawValue) without a value, and never of no test file below \(directory) "
-        + "has it; expected one such as \(word.rawValue)=\(limit.example)")
+      "\(option) \(word.rawValue) without a value, and no test file below \(directory) has it in "
+        + "never; expected one such as \(word.rawValue)=\(limit.example)")
   }
 
   private static func stated(below directory: String) throws -> [ScreenLimit.Kind] {

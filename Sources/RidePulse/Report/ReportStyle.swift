@@ -13,6 +13,7 @@ enum ReportStyle {
       .panels { display: grid; gap: 1rem;
         grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); }
       .panel { border: 1px solid var(--line); border-radius: 10px; padding: .2rem 1rem 1rem; }
+      section > .panel { margin-top: .8rem; }
       .panel table { width: 100%; }
       .tiles { display: grid; gap: .8rem; margin: .6rem 0;
         grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); }
@@ -35,7 +36,7 @@ enum ReportStyle {
       table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
       caption { text-align: left; color: var(--dim); font-size: .85rem; }
       th { text-align: left; font-weight: normal; white-space: pre-wrap; }
-      thead th { color: var(--dim); }
+      thead th { color: var(--dim); overflow-wrap: normal; }
       th, td { padding: .15rem .8rem .15rem 0; border-bottom: 1px solid var(--line);
         vertical-align: top; }
       .differs { font-weight: 600; }
