@@ -16,6 +16,10 @@ struct HostCheck {
     if let origin = request.value("origin"), origin != "http://\(host)" {
       return "a call from a page of \(origin)"
     }
+    // What a page loads has no Origin: an image, a script.
+    if request.value("sec-fetch-site") == "cross-site" {
+      return "a call from a page of another site"
+    }
     return nil
   }
 

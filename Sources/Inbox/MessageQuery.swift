@@ -20,6 +20,8 @@ struct MessageQuery: Equatable {
   private static let keys = ["token", "type", "refused", "after", "wait", "screen"]
   private static let longestWait = Duration.seconds(300)
   private static let shortestPart = 6
+  /// What a page's numbers hold exactly; no inbox gets there.
+  private static let largestNumber = 1 << 53
 
   init(_ path: String) throws(Fault) {
     let parts = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -48,7 +50,9 @@ struct MessageQuery: Equatable {
       guard let flag = Bool(value) else { throw fault("true or false") }
       isRefused = flag
     case "after":
-      guard let number = Int(value), number >= 0 else { throw fault("a number from 0 on") }
+      guard let number = Int(value), (0...Self.largestNumber).contains(number) else {
+        throw fault("a number from 0 to \(Self.largestNumber)")
+      }
       after = number
     case "wait":
       guard let wait = Duration(rideText: value), wait <= Self.longestWait else {

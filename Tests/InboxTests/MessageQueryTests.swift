@@ -26,10 +26,14 @@ import Testing
     ("token=", "token: found \"\", expected a token, its beginning or end, or a phone"),
     ("type=", "type: found \"\", expected a push type such as alert"),
     ("refused=yes", "refused: found \"yes\", expected true or false"),
-    ("after=-1", "after: found \"-1\", expected a number from 0 on"),
+    ("after=-1", "after: found \"-1\", expected a number from 0 to 9007199254740992"),
+    (
+      "after=9223372036854775807",
+      "after: found \"9223372036854775807\", expected a number from 0 to 9007199254740992"
+    ),
     (
       "after=99999999999999999999",
-      "after: found \"99999999999999999999\", expected a number from 0 on"
+      "after: found \"99999999999999999999\", expected a number from 0 to 9007199254740992"
     ),
     ("wait=5", "wait: found \"5\", expected a time such as 5s, at most 5m"),
     ("wait=0s", "wait: found \"0s\", expected a time such as 5s, at most 5m"),
@@ -75,5 +79,17 @@ import Testing
     if let origin { request.headers.append(Header(name: "origin", value: origin)) }
     let problem = HostCheck(isLoopback: isLoopback).problem(with: request)
     #expect((problem == nil) == isAdmitted, "\(problem ?? "")")
+  }
+
+  // A page's image or script has no Origin, and its Host is right.
+  @Test(arguments: [
+    ("cross-site", false), ("same-site", true), ("same-origin", true), ("none", true),
+  ])
+  func `a call that a browser makes for another site is refused`(site: String, isAdmitted: Bool) {
+    var request = Request()
+    request.headers = [
+      Header(name: "host", value: "127.0.0.1:2199"), Header(name: "sec-fetch-site", value: site),
+    ]
+    #expect((HostCheck(isLoopback: true).problem(with: request) == nil) == isAdmitted)
   }
 }

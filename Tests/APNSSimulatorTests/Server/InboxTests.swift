@@ -110,8 +110,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("/messages?wait=6m", 400, "at most 5m"), ("/messages?tokn=a", 400, "did you mean token?"),
-    ("/inbox.json?after=x", 400, "a number from 0 on"), ("/index.html", 404, "no such call"),
+    ("/messages?wait=6m", 400, "at most 5m"),
+    ("/messages?after=9223372036854775807", 400, "a number from 0 to"),
+    ("/messages?tokn=a", 400, "did you mean token?"),
+    ("/inbox.json?after=x", 400, "a number from 0 to"), ("/index.html", 404, "no such call"),
     ("/devices/abcd/offline", 404, "no such call"), ("/3/device/abcd", 404, "no such call"),
   ])
   func `a wrong call is refused in words`(path: String, status: Int, words: String) async throws {
