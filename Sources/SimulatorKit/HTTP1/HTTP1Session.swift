@@ -13,6 +13,8 @@ final class HTTP1Session: Session {
   private var endsAfterAnswer = false
 
   var isOver: Bool { endsAfterAnswer && !isAnswering && output.isEmpty }
+  /// Whether answers wait for `write`.
+  var hasOutput: Bool { !output.isEmpty }
 
   func receive(_ bytes: UnsafeRawBufferPointer) -> String? {
     unsafe input.append(contentsOf: bytes)
@@ -21,11 +23,13 @@ final class HTTP1Session: Session {
 
   /// Reads the next request, if the one before is answered.
   private func readRequest() -> String? {
-    if isAnswering || endsAfterAnswer { return nil }
+    if endsAfterAnswer {
+      input = []
+      return nil
+    }
+    if isAnswering { return isFull ? "not HTTP/1.1: too much before an answer" : nil }
     switch parser.parse(input) {
-    case .incomplete:
-      return input.count > Self.headBytes + StreamTable.maximumBodyBytes
-        ? "not HTTP/1.1: too large" : nil
+    case .incomplete: return isFull ? "not HTTP/1.1: too large" : nil
     case .malformed(let problem): return "not HTTP/1.1: " + problem
     case .request(let request, let end, let isLast):
       input.removeFirst(end)
@@ -35,6 +39,8 @@ final class HTTP1Session: Session {
       return nil
     }
   }
+
+  private var isFull: Bool { input.count > Self.headBytes + StreamTable.maximumBodyBytes }
 
   func write(to output: inout OutputBuffer) -> SessionOutput {
     if self.output.isEmpty { return .none }

@@ -18,8 +18,9 @@ package enum WebResponse {
 /// Serves plain HTTP/1.1 on a port of its own, in the turns of a server's event loop.
 @safe package final class WebPort {
   private static let largestCrowd = 256
-  /// The number of reads before others get their turn.
+  /// The number of reads, and of answers to them, before others get their turn.
   private static let readsPerTurn = 16
+  private static let answersPerTurn = 16
 
   private let listener: Listener
   private let endpoint: Endpoint
@@ -72,9 +73,16 @@ package enum WebResponse {
     _ key: UInt64, _ ready: Poller.Interest, scratch: UnsafeMutableRawBufferPointer
   ) {
     guard let visitor = visitors[key] else { return }
-    let isOpen = unsafe ready == .write || read(visitor, scratch)
-    flush(visitor)
-    if !isOpen { drop(visitor) }
+    if visitor.waiting != nil {
+      // Nobody is there for the answer.
+      if ready.isDisjoint(with: [.read, .write]) { drop(visitor) }
+      return
+    }
+    if !visitor.interest.contains(.read) { return serve(visitor) }
+    if unsafe read(visitor, scratch) { return }
+    // Why its bytes are refused, if they are.
+    _ = visitor.flush()
+    drop(visitor)
   }
 
   /// Answers requests that wait, if something has changed or their time is over.
@@ -92,11 +100,12 @@ package enum WebResponse {
       guard isNews || isOver, let answer = wait.resume(isOver) else { continue }
       waiting.remove(key)
       visitor.answer(answer)
-      respond(to: visitor)
-      flush(visitor)
+      serve(visitor)
     }
   }
 
+  /// Reads until a request waits or its answer does: what follows stays with the visitor.
+  ///
   /// Returns false if the visitor sends no more.
   private func read(_ visitor: WebVisitor, _ scratch: UnsafeMutableRawBufferPointer) -> Bool {
     for _ in 0..<Self.readsPerTurn {
@@ -109,13 +118,18 @@ package enum WebResponse {
         visitor.refuse(problem)
         return false
       }
-      respond(to: visitor)
+      serve(visitor)
+      if !visitor.interest.contains(.read) { break }
     }
     return true
   }
 
-  private func respond(to visitor: WebVisitor) {
-    while let request = visitor.nextRequest() {
+  /// Answers one request after the other, as fast as the visitor takes the answers.
+  private func serve(_ visitor: WebVisitor) {
+    var progress = visitor.flush()
+    var count = 0
+    while progress == .done, count < Self.answersPerTurn, let request = visitor.nextRequest() {
+      count += 1
       switch site.respond(to: request, at: .now()) {
       case .answer(let answer): visitor.answer(answer)
       case .wait(let milliseconds, let resume):
@@ -123,13 +137,14 @@ package enum WebResponse {
         visitor.waiting = WebVisitor.Wait(deadline: deadline, resume: resume)
         waiting.insert(visitor.key)
       }
+      progress = visitor.flush()
     }
-  }
-
-  private func flush(_ visitor: WebVisitor) {
-    let progress = visitor.flush()
     if progress == .gone { return drop(visitor) }
-    let interest: Poller.Interest = progress == .waits ? [.write, .hangUp] : [.read, .hangUp]
+    // Nothing is read that can't be answered yet. A socket that can be written to is another turn.
+    let interest: Poller.Interest =
+      visitor.waiting != nil
+      ? .hangUp
+      : progress == .waits || count == Self.answersPerTurn ? .write : [.read, .hangUp]
     if interest == visitor.interest { return }
     visitor.interest = interest
     poller?.change(visitor.socket, interest, key: visitor.key)
@@ -138,6 +153,7 @@ package enum WebResponse {
   /// The poller forgets a closed socket by itself.
   private func drop(_ visitor: WebVisitor) {
     visitors[visitor.key] = nil
+    visitor.interest = []
     waiting.remove(visitor.key)
     isFull = false
   }

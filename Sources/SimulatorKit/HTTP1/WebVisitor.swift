@@ -29,9 +29,14 @@ final class WebVisitor {
     close(socket)
   }
 
-  /// Returns the next request; nil if there is none, or one is still open.
+  /// Whether it has not accepted all answers.
+  var hasOutput: Bool { !output.isEmpty || session.hasOutput }
+
+  /// Returns the next request; nil if there is none, or one is still open or its answer not sent.
   func nextRequest() -> Request? {
-    guard waiting == nil, let next = session.streams.takeReady().first else { return nil }
+    guard waiting == nil, !hasOutput, let next = session.streams.takeReady().first else {
+      return nil
+    }
     stream = next
     return session.streams.takeRequest(next)
   }
