@@ -11,7 +11,7 @@ enum Launch {
       case .help(let text): Log.print(text)
       case .serve(let options): try serve(options)
       case .push(let options): return try options.run(at: .now())
-      case .replay(let options): return try options.run(at: .now())
+      case .replay(let options): return try options.run()
       }
       return 0
     } catch let error as UsageError {

@@ -35,11 +35,11 @@ struct ReplayOptions: Equatable, Sendable {
   }
 
   /// Replays the file, prints the differences, and returns the exit status.
-  func run(at now: WallTime) throws -> Int32 {
+  func run() throws -> Int32 {
     let content = file == "-" ? try File.readStandardInput() : try File.read(file)
     let name = file == "-" ? "standard input" : file
     let records = try File.parse(content, of: name, RecordedRequest.read)
-    var replay = Replay(self, at: now)
+    var replay = Replay(self)
     try replay.run(records) { Log.print($0 + "\n") }
     Log.print(replay.summary.text + "\n")
     return replay.summary.different == 0 ? 0 : 1

@@ -3,13 +3,13 @@ import SimulatorKit
 /// Sends recorded requests again, in order and on as many connections as they came by.
 struct Replay {
   private let options: ReplayOptions
-  private var tokens: ProviderTokenWriter
+  /// By connection, as APNs counts their changes.
+  private var tokens: [Int: ProviderTokenWriter] = [:]
   private var clients: [Int: HTTP2Client] = [:]
   private(set) var summary = ReplaySummary()
 
-  init(_ options: ReplayOptions, at now: WallTime) {
+  init(_ options: ReplayOptions) {
     self.options = options
-    tokens = ProviderTokenWriter(options.sender, issuedAt: now.seconds)
   }
 
   /// - Parameter report: called with a line for each answer that differs.
@@ -28,8 +28,13 @@ struct Replay {
           report(difference)
         }
       }
-      if last[record.connection] == record.line { clients[record.connection] = nil }
+      if last[record.connection] == record.line { close(record.connection) }
     }
+  }
+
+  private mutating func close(_ connection: Int) {
+    clients[connection] = nil
+    tokens[connection] = nil
   }
 
   /// Waits until the request is due at the speed of the options.
@@ -42,23 +47,33 @@ struct Replay {
 
   private mutating func send(_ record: RecordedRequest) throws -> SentAnswer {
     var request = record.request
-    let authorization = try tokens.authorization(keyID: record.keyID, teamID: record.teamID)
+    let client = try client(record.connection)
+    let authorization = try authorization(of: record, at: WallTime.now().seconds)
     request.headers = request.headers.map { header in
       let isBearer = header.name == "authorization" && header.value.hasPrefix("bearer")
       return isBearer ? Header(name: header.name, value: authorization) : header
     }
-    let client = try client(record.connection)
     do throws(ClientError) {
       return SentAnswer(try client.send(request))
     } catch {
-      clients[record.connection] = nil
+      close(record.connection)
       return SentAnswer(error)
     }
+  }
+
+  /// Returns the value of `authorization`, which may be another one after a while.
+  private mutating func authorization(of record: RecordedRequest, at now: Int) throws -> String {
+    var writer = tokens[record.connection]
+    if writer?.isOutdated(at: now) ?? true { writer = nil }
+    var current = writer ?? ProviderTokenWriter(options.sender, issuedAt: now)
+    defer { tokens[record.connection] = current }
+    return try current.authorization(keyID: record.keyID, teamID: record.teamID)
   }
 
   /// Returns the connection that stands for a recorded one; a lost one is opened again.
   private mutating func client(_ number: Int) throws -> HTTP2Client {
     if let client = clients[number], !client.isOver { return client }
+    close(number)
     let client = try HTTP2Client(
       port: options.sender.port, authorityPath: options.sender.authorityPath)
     clients[number] = client

@@ -19,6 +19,9 @@ struct ProviderTokenWriter {
     let teamID: String
   }
 
+  /// APNs takes a token for an hour, and no other one on its connection for 20 minutes.
+  private static let longestUse = 40 * 60
+
   private let options: SenderOptions
   private let issuedAt: Int
   private var known: [Subject: String] = [:]
@@ -27,6 +30,9 @@ struct ProviderTokenWriter {
     self.options = options
     self.issuedAt = issuedAt
   }
+
+  /// Whether a connection should go on with new tokens.
+  func isOutdated(at now: Int) -> Bool { now - issuedAt > Self.longestUse }
 
   /// Returns the value of `authorization`; a key that the directory lacks is replaced by the
   /// simulator's own.

@@ -147,6 +147,15 @@ import Testing
     #expect(token.keyID == .string("SIMKEY0001") && token.issuer == .string("SIMTEAM001"))
     #expect(try tokens.authorization() == text, "one token for a key, as Apple asks for")
   }
+
+  /// APNs takes one for an hour, and no other one on its connection for 20 minutes.
+  @Test(arguments: [(0, false), (1_199, false), (2_400, false), (2_401, true), (3_600, true)])
+  func `a replay goes on with a new token before the old one is too old`(
+    age: Int, isOutdated: Bool
+  ) {
+    let tokens = ProviderTokenWriter(SenderOptions(), issuedAt: 1000)
+    #expect(tokens.isOutdated(at: 1000 + age) == isOutdated)
+  }
 }
 
 /// A directory that is deleted with its owner.
