@@ -18,6 +18,16 @@ const plural = (number, one) => `${number} ${one}${number === 1 ? '' : 's'}`;
  *   card's state, `enums` as `{ FIELD: { VALUE: words } }`
  */
 export function drawPhone(screen, options = {}) {
+  try {
+    return lockScreen(screen, options);
+  } catch (error) {
+    // What a card's state holds is the app's own: one that is odd must not take the page with it.
+    return part('figure', 'phone', part('figcaption', 'phone-name', screen?.name ?? screen?.app ?? ''),
+      part('p', 'phone-hint', `this screen can't be drawn: ${error.message}`));
+  }
+}
+
+function lockScreen(screen, options) {
   const view = { ...options, at: screen.at, app: screen.app, phoneClock: phoneClock(options) };
   const system = screen.platform === 'android' ? 'Android' : 'iPhone';
   const name = [screen.name, system, screen.app].filter(Boolean).join(' · ');
@@ -48,7 +58,11 @@ function phoneClock({ zone = 'UTC', lang = 'en' }) {
       return new Intl.DateTimeFormat('en', { ...form, timeZone: 'UTC' });
     }
   });
-  return (seconds, hasSeconds) => forms[hasSeconds ? 1 : 0].format(new Date(seconds * 1000));
+  return (seconds, hasSeconds) => {
+    const date = new Date(seconds * 1000);
+    // A payload may state a time that no calendar has.
+    return Number.isNaN(date.getTime()) ? '–' : forms[hasSeconds ? 1 : 0].format(date);
+  };
 }
 
 /** The status bar: the Dynamic Island of an iPhone, compact and minimal, or Android's chip. */
