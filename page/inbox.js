@@ -6,6 +6,9 @@ import { phoneArticle, nextChange, updatePhone } from './inbox-phone.js';
 
 /** The page draws at most so often, however much arrives. */
 const pause = 250;
+/** A page takes a sixth of the simulator's time at most, until its pause is the longest. */
+const pausePerWork = 5;
+const longestPause = 5000;
 const retryAfter = 2000;
 const mostMessages = 500;
 const mostPhones = 60;
@@ -67,14 +70,16 @@ async function follow() {
       }
       show(answer);
       revision = answer.revision;
-      showLink('live', 'good');
-      await sleep(pause);
+      showLink(answer.is_behind ? 'catching up' : 'live', 'good');
+      await sleep(Math.min(Math.max(pause, answer.took_ms * pausePerWork), longestPause));
     } catch (error) {
       if (own.signal.aborted) return;
       const isLost = error instanceof TypeError;
       showLink(isLost ? 'connection lost, retrying' : error.message, 'bad');
       await sleep(retryAfter);
     }
+    // Another call of this function has begun: what is shown is its own.
+    if (own.signal.aborted) return;
   }
 }
 
@@ -90,20 +95,20 @@ function show(answer) {
   platform = answer.platform;
   setText(byId('service'), answer.service);
   document.title = `${answer.service}: inbox`;
-  for (const phone of answer.phones.toReversed()) showPhone(phone);
+  for (const phone of answer.phones) showPhone(phone);
   for (const message of answer.messages) showMessage(message);
   trim(phones, mostPhones);
   trim(messages, mostMessages);
   const isEmpty = answer.messages_total === 0;
   setText(byId('phones-note'), isEmpty && !phones.size ? 'nothing has arrived yet' : [
     `${count(phones.size)} shown`,
-    answer.phones_not_shown ? `${count(answer.phones_not_shown)} more changed before them: filter by token` : '',
+    answer.phones_total > phones.size && !answer.is_behind
+      ? `${count(answer.phones_total - phones.size)} more changed before them: filter by token` : '',
     answer.phones_left ? `${count(answer.phones_left)} had to leave` : '',
   ].filter(Boolean).join(' · '));
   setText(byId('messages-note'), isEmpty ? 'nothing has arrived yet' : [
     `${count(answer.messages_total)} arrived, ${count(answer.refused_total)} were refused`,
     `${count(messages.size)} shown`,
-    answer.messages_not_shown ? `${count(answer.messages_not_shown)} came too fast for this page` : '',
     answer.messages_left ? `the oldest ${count(answer.messages_left)} are only in the record files` : '',
   ].filter(Boolean).join(' · '));
   awaitChange();

@@ -6,7 +6,7 @@ import SimulatorKit
 final class InboxSite: WebSite {
   private let inbox: MessageInbox
   private let service: String
-  private let platform: Platform
+  private let view: InboxView
   private let guardian: HostCheck
   private let control: (Request, WallTime) -> Answer?
 
@@ -16,7 +16,7 @@ final class InboxSite: WebSite {
   ) {
     self.inbox = inbox
     self.service = service
-    self.platform = platform
+    view = InboxView(inbox, platform, DrawnScreens(inbox, platform))
     self.control = control
     guardian = HostCheck(isLoopback: endpoint.isLoopback)
   }
@@ -67,11 +67,16 @@ final class InboxSite: WebSite {
   private func answer(
     _ found: ArraySlice<InboxMessage>, of count: Int, _ query: MessageQuery
   ) -> Answer {
-    let screens = query.hasScreen ? InboxView(inbox, platform).screens(of: found) : [:]
+    var screens = query.hasScreen ? view.screens(of: found) : [:]
+    // Only the newest message of each phone has its screen, which is large.
+    var screenOf: [Int: [UInt8]] = [:]
+    for message in found.reversed() {
+      screenOf[message.sequence] = screens.removeValue(forKey: message.address.owner)
+    }
     var body = Array("[".utf8)
     for message in found {
       if body.count > 1 { body += ",\n".utf8 }
-      message.append(to: &body, screen: screens[message.address.owner])
+      message.append(to: &body, screen: screenOf[message.sequence])
     }
     body += "]\n".utf8
     // What is not in the answer, although it was asked for.
@@ -85,10 +90,10 @@ final class InboxSite: WebSite {
 
   /// Answers with what has changed since a revision.
   private func changes(_ query: MessageQuery) -> WebResponse {
-    respond(query) { [inbox, platform, service] isOver in
+    respond(query) { [inbox, view, service] isOver in
       // One that is ahead asked a simulator that has ended.
       if inbox.revision == query.after, !isOver { return nil }
-      let json = InboxView(inbox, platform).changes(query, of: service, at: .now())
+      let json = view.changes(query, of: service, at: .now())
       let type = Header(name: "content-type", value: "application/json")
       return Answer(status: 200, headers: [type], body: json)
     }

@@ -4,67 +4,85 @@ import SimulatorKit
 
 /// What the page shows of an inbox, as JSON.
 struct InboxView {
-  /// More would take long to draw; the page states how many are left out.
-  private static let mostPhones = 24
-  private static let mostMessages = 200
+  /// How much an answer has at most; more would take long to draw.
+  struct Limits {
+    var phones = 8
+    var messages = 200
+    /// A page that begins gets the newest, and never the others.
+    var firstPhones = 24
+  }
 
   private let inbox: MessageInbox
   private let platform: Platform
+  private let drawn: DrawnScreens
+  private let limits: Limits
 
-  init(_ inbox: MessageInbox, _ platform: Platform) {
+  init(
+    _ inbox: MessageInbox, _ platform: Platform, _ drawn: DrawnScreens, _ limits: Limits = .init()
+  ) {
     self.inbox = inbox
     self.platform = platform
+    self.drawn = drawn
+    self.limits = limits
   }
 
   /// Returns the screens of the phones of messages, by phone.
   func screens(of messages: some Sequence<InboxMessage>) -> [String: [UInt8]] {
     let ids = Set(messages.lazy.map(\.address.owner))
-    return screens(of: inbox.phones.values.filter { ids.contains($0.id) }, at: .now())
+    return drawn.screens(of: ids.compactMap { inbox.phones[$0] }, at: .now())
   }
 
-  private func screens(of phones: [InboxPhone], at now: WallTime) -> [String: [UInt8]] {
-    let ids = Set(phones.lazy.map(\.id))
-    let messages = Dictionary(grouping: inbox.messages().filter { ids.contains($0.address.owner) })
-    {
-      $0.address.owner
+  /// What an answer has.
+  struct Part {
+    var phones: [InboxPhone]
+    var messages: [InboxMessage]
+    /// The revision that it leads to; what is later comes with the next answer.
+    var revision: Int
+  }
+
+  /// Returns what has changed since the revision of a query, what changed first coming first.
+  func part(_ query: MessageQuery) -> Part {
+    var phones = inbox.phones.values.filter { $0.revision > query.after && query.matches($0) }
+      .sorted { $0.revision < $1.revision }
+    var messages = inbox.messages().filter { $0.revision > query.after && query.matches($0) }
+    if query.after == 0 {
+      return Part(
+        phones: phones.suffix(limits.firstPhones), messages: messages.suffix(limits.messages),
+        revision: inbox.revision)
     }
-    return Dictionary(
-      uniqueKeysWithValues: phones.map { phone in
-        let own = messages[phone.id] ?? []
-        let screen = PhoneScreen(
-          own, on: platform, isReachable: phone.state == nil, at: Timestamp(now))
-        let json = screen.json(
-          app: own.last?.app ?? "", name: phone.name, isOn: phone.state?.isOn ?? true,
-          deletions: phone.state == nil ? phone.deletions : 0)
-        return (phone.id, json.json)
-      })
+    var revision = inbox.revision
+    if phones.count > limits.phones { revision = phones[limits.phones - 1].revision }
+    if messages.count > limits.messages {
+      let last = messages.map(\.revision).sorted()[limits.messages - 1]
+      revision = min(revision, last)
+    }
+    phones.removeAll { $0.revision > revision }
+    messages.removeAll { $0.revision > revision }
+    return Part(phones: phones, messages: messages, revision: revision)
   }
 
-  /// Returns what has changed since the revision of a query.
+  /// Returns what has changed since the revision of a query as JSON.
   func changes(_ query: MessageQuery, of service: String, at now: WallTime) -> [UInt8] {
-    let phones = inbox.phones.values
-      .filter { $0.revision > query.after && query.matches($0) }
-      .sorted { $0.revision > $1.revision }
-    let messages = inbox.messages().filter { $0.revision > query.after && query.matches($0) }
-    let shown = Array(phones.prefix(Self.mostPhones))
-    let screens = screens(of: shown, at: now)
+    let start = MonotonicClock.milliseconds()
+    let part = part(query)
+    let screens = drawn.screens(of: part.phones, at: now)
+    let phonesTotal = inbox.phones.values.count { query.matches($0) }
     var output = Array("{\"service\":\"\(service)\",\"platform\":\"\(platform.rawValue)\"".utf8)
-    output += ",\"revision\":\(inbox.revision),\"at\":\(now.seconds)".utf8
+    output += ",\"revision\":\(part.revision),\"at\":\(now.seconds)".utf8
+    output += ",\"is_behind\":\(part.revision < inbox.revision)".utf8
     output += ",\"messages_total\":\(inbox.lastSequence),\"refused_total\":\(inbox.refusals)".utf8
     output += ",\"messages_left\":\(inbox.oldest - 1),\"phones_left\":\(inbox.phonesLeft)".utf8
-    output += ",\"phones_not_shown\":\(phones.count - shown.count)".utf8
-    output += ",\"messages_not_shown\":\(max(0, messages.count - Self.mostMessages))".utf8
-    output += ",\"phones\":[".utf8
-    for (index, phone) in shown.enumerated() {
+    output += ",\"phones_total\":\(phonesTotal),\"phones\":[".utf8
+    for (index, phone) in part.phones.enumerated() {
       if index > 0 { output += ",\n".utf8 }
       phone.append(to: &output, screen: screens[phone.id] ?? Array("null".utf8))
     }
     output += "],\"messages\":[".utf8
-    for (index, message) in messages.suffix(Self.mostMessages).enumerated() {
+    for (index, message) in part.messages.enumerated() {
       if index > 0 { output += ",\n".utf8 }
       message.append(to: &output)
     }
-    output += "]}\n".utf8
+    output += "],\"took_ms\":\(MonotonicClock.milliseconds() - start)}\n".utf8
     return output
   }
 }

@@ -76,6 +76,7 @@ package final class MessageInbox {
 
   /// The service has thrown away what it stored for a phone.
   package func countDeletion(for address: InboxMessage.Address) {
+    revision += 1
     change(address) { $0.deletions += 1 }
   }
 
@@ -100,8 +101,15 @@ package final class MessageInbox {
   }
 
   /// Removes those that changed longest ago, several at once because it takes a search.
+  ///
+  /// A phone that is off stays: the simulator keeps it off, and the next message would show it on. So
+  /// that many of them leave room for others, only half of the phones are spared.
   private func removePhones() {
-    let leaving = phones.values.sorted { $0.revision < $1.revision }
+    let spared = phones.values.filter { $0.state != nil }.sorted { $0.revision > $1.revision }
+      .prefix(limits.phones / 2)
+    let ids = Set(spared.map(\.id))
+    let leaving = phones.values.filter { !ids.contains($0.id) }
+      .sorted { $0.revision < $1.revision }
       .prefix(phones.count - limits.phones)
     for phone in leaving { phones[phone.id] = nil }
     phonesLeft += leaving.count

@@ -32,6 +32,15 @@ struct PhoneScreen {
     screen.advance(to: now)
   }
 
+  /// When it must be drawn again although nothing arrives; nil if never.
+  var changesAt: Timestamp? {
+    if screen.cards.isEmpty, screen.waitingPushes.isEmpty { return nil }
+    // A card's last hour and the end of what waits are the model's: it is asked each minute.
+    let limit = screen.now + .seconds(60)
+    return screen.cards.flatMap { [$0.staleAt, $0.goneAt] }.compactMap(\.self)
+      .filter { $0 > screen.now }.reduce(limit, min)
+  }
+
   /// - Parameter name: What the phone is called; nil if nothing but a token is known of it.
   func json(app: String, name: String?, isOn: Bool, deletions: Int) -> JSONValue {
     let json = ScreenJSON(screen, app: app, name: name).value

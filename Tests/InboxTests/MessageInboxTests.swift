@@ -53,6 +53,19 @@ import Testing
     #expect(inbox.phones.keys.sorted() == ["p2", "p5", "p6", "p7"])
   }
 
+  @Test func `phones that are off stay, as long as others have room`() {
+    let inbox = inbox(0)
+    for name in ["off1", "off2", "off3"] {
+      inbox.setState(InboxPhoneState("offline"), of: InboxMessage.Address(name))
+    }
+    for number in 0..<6 { inbox.add(.sample(to: "p\(number)", at: number)) }
+    #expect(
+      inbox.phones.keys.sorted() == ["off2", "off3", "p3", "p4", "p5"] && inbox.phonesLeft == 4)
+    inbox.setState(nil, of: InboxMessage.Address("off2"))
+    for number in 6..<10 { inbox.add(.sample(to: "p\(number)", at: number)) }
+    #expect(inbox.phones.keys.sorted() == ["off3", "p6", "p7", "p8", "p9"])
+  }
+
   @Test func `tokens with a name are one phone, and a refusal alone makes none`() {
     let inbox = inbox(0)
     inbox.add(.sample(to: "a", phone: "anna"))

@@ -58,8 +58,8 @@ extension WallTime {
 }
 
 /// The clock for waiting, which is never set.
-enum MonotonicClock {
-  static func milliseconds() -> Int {
+package enum MonotonicClock {
+  package static func milliseconds() -> Int {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
