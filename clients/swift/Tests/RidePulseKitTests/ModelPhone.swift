@@ -107,7 +107,11 @@ struct ModelPhone {
       areCardsOn.toggle()
       if owner != nil { reportStarts() }
     case 7:
-      if chance.one(in: 2) { controls.insert(token()) } else { _ = controls.popFirst() }
+      if chance.one(in: 2) {
+        controls.insert(token())
+      } else if let gone = controls.sorted().randomElement(using: &chance) {
+        controls.remove(gone)
+      }
       if owner != nil { reportControls() }
     case 8: now += Double.random(in: 0...600, using: &chance)
     case 9: queue.hurry()
