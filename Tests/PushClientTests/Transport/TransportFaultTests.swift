@@ -204,7 +204,7 @@ import Testing
   func firstStreamAlone() async throws {
     let server = try await FaultServer(
       #"{"connections": [{"answers": [{"silent": true}]}, {}]}"#)
-    let client = try TestClient(server.url, requestTimeout: .seconds(10))
+    let client = try TestClient(server.url, requestTimeout: .seconds(5))
     let outcomes = await client.send((1...20).map { .test($0) })
     #expect(outcomes.first == .unanswered(.timeout))
     let others = outcomes.dropFirst()
