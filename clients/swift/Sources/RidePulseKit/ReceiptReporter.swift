@@ -38,7 +38,9 @@ public struct ReceiptReporter: Sendable {
     queue.begin(CallQueue.Identity(app: configuration.app, process: UUID().uuidString))
     queue.add(.seen(id), at: Date())
     guard let call = queue.calls.first else { return }
-    switch await CallSender(configuration: configuration, transport: transport).send(call) {
+    switch await CallSender(configuration: configuration, transport: transport)
+      .send(call, leaves: { true })
+    {
     case .done: receipts.remove(id)
     case .refused(let reason):
       receipts.remove(id)

@@ -121,7 +121,7 @@ public actor RidePulseClient {
 
   private func endWait(_ waiter: Int) { waiters.removeValue(forKey: waiter)?.resume() }
 
-  /// Stores the queue, then sends what is due: the server has nothing that the queue does not know of.
+  /// Stores the queue, then sends what is due.
   private func advance() {
     var due: [Call] = []
     var pause: Date?
@@ -158,8 +158,17 @@ public actor RidePulseClient {
     }
   }
 
+  /// Notes on disk what leaves: the server has nothing that the queue does not know of.
+  private func leaves(_ key: String) -> Bool {
+    let known = queue.session
+    guard queue.leaves(key) else { return false }
+    if queue.session != known { save() }
+    return true
+  }
+
   private func send(_ call: Call) async {
-    let result = await CallSender(configuration: configuration, transport: transport).send(call)
+    let result = await CallSender(configuration: configuration, transport: transport)
+      .send(call) { await self.leaves(call.key) }
     queue.finished(
       call.key, result, at: surroundings.now(), jitter: surroundings.jitter())
     advance()

@@ -14,6 +14,8 @@ import Testing
     case done(String)
     case fails(String)
     case isRefused(String)
+    /// The app has no headers for it now: it does not leave.
+    case stays(String)
     case passes(Double)
     case restart
   }
@@ -47,6 +49,14 @@ import Testing
       [
         .signIn("a"), .report(card("1", "t")), .sends(["card 1"]), .report(card("1", "u")),
         .report(card("1", "v")), .sends([]), .done("card 1"), .sends(["card 1"]), .done("card 1"),
+        .sends([]),
+      ]
+    ),
+    (
+      "one that was on its way when the process ended is replaced by a newer one",
+      [
+        .signIn("a"), .report(phone("p")), .sends(["phone customer"]), .report(phone("q")),
+        .restart, .report(phone("r")), .sends(["phone customer"]), .done("phone customer"),
         .sends([]),
       ]
     ),
@@ -130,6 +140,43 @@ import Testing
       ]
     ),
     (
+      "a sign-out is sent once the other person's registration was refused",
+      [
+        .signIn("a"), .report(phone("p")), .sends(["phone customer"]), .done("phone customer"),
+        .signOut, .sends(["withdraw customer p"]), .fails("withdraw customer p"), .signIn("b"),
+        .report(phone("p")), .sends(["phone customer"]), .passes(2), .sends([]),
+        .isRefused("phone customer"), .sends(["withdraw customer p"]),
+      ]
+    ),
+    (
+      "a sign-out rests again behind a registration that follows one that was refused",
+      [
+        .signIn("a"), .report(phone("p")), .sends(["phone customer"]), .done("phone customer"),
+        .signOut, .sends(["withdraw customer p"]), .fails("withdraw customer p"), .signIn("b"),
+        .report(phone("p")), .sends(["phone customer"]), .isRefused("phone customer"),
+        .report(phone("q")), .sends(["phone customer"]), .fails("phone customer"), .passes(2),
+        .sends(["phone customer"]), .done("phone customer"), .passes(9000), .sends([]),
+      ]
+    ),
+    (
+      "what was refused after an attempt without an answer is withdrawn all the same",
+      [
+        .signIn("a"), .report(phone("p")), .sends(["phone customer"]), .fails("phone customer"),
+        .passes(2), .sends(["phone customer"]), .isRefused("phone customer"), .signOut,
+        .sends(["withdraw customer p"]),
+      ]
+    ),
+    (
+      "a registration that never left holds no sign-out back, and is not withdrawn",
+      [
+        .signIn("a"), .report(phone("p")), .sends(["phone customer"]), .done("phone customer"),
+        .signOut, .sends(["withdraw customer p"]), .fails("withdraw customer p"), .signIn("b"),
+        .report(phone("q")), .sends(["phone customer"]), .stays("phone customer"), .passes(2),
+        .sends(["withdraw customer p"]), .done("withdraw customer p"), .signOut, .passes(9000),
+        .sends([]),
+      ]
+    ),
+    (
       "a person who follows without a sign-out signs the former one out",
       [
         .signIn("a"), .report(phone("p")), .sends(["phone customer"]), .report(card("1", "t")),
@@ -181,6 +228,7 @@ import Testing
       case .report(let report): queue.add(report, at: now)
       case .done(let slot): try finish(slot, .done)
       case .fails(let slot): try finish(slot, .failed("lost"))
+      case .stays(let slot): try finish(slot, .failed("no authorization"))
       case .isRefused(let slot): try finish(slot, .refused("422"))
       case .passes(let seconds): now += seconds
       case .restart:
@@ -191,6 +239,12 @@ import Testing
         var new: [String] = []
         while case .send(let call) = queue.next(at: now) {
           sent.append(call)
+          let stays =
+            if case .stays(call.report.slot)? = acts.dropFirst(step + 1).first { true } else {
+              false
+            }
+          let hasLeft = !stays && queue.leaves(call.key)
+          #expect(hasLeft != stays, "\(name), step \(step)")
           new.append(call.report.slot)
         }
         #expect(new == slots, "\(name), step \(step)")

@@ -19,6 +19,8 @@ struct ModelPhone {
   private var cards: [String: String] = [:]
   private var controls: Set<String> = []
   private var areCardsOn = true
+  /// Whether the app has the headers of its session now.
+  private var hasAuthorization = true
   /// What happened, for a schedule that fails.
   private(set) var history: [String] = []
   /// What must never happen, and did.
@@ -81,7 +83,7 @@ struct ModelPhone {
 
   /// Does one random thing.
   mutating func step() {
-    let what = Int.random(in: 0..<16, using: &chance)
+    let what = Int.random(in: 0..<18, using: &chance)
     history.append("\(what) \(owner ?? "-")")
     switch what {
     case 0: signIn()
@@ -116,6 +118,8 @@ struct ModelPhone {
     case 8: now += Double.random(in: 0...600, using: &chance)
     case 9: queue.hurry()
     case 10, 11: answer(one: true)
+    case 12: if chance.one(in: 4) { refuse() }
+    case 13: hasAuthorization.toggle()
     default: send(most: 3)
     }
     save()
@@ -134,6 +138,11 @@ struct ModelPhone {
     reportAll()
   }
 
+  /// The backend ceases to take a person's registrations, or takes them again from the next start on.
+  private mutating func refuse() {
+    if server.refused.remove("cleo") == nil { server.refused = ["cleo"] } else { kill() }
+  }
+
   private mutating func signOut() {
     queue.signOut(headers: [:], at: now)
     save()
@@ -145,7 +154,7 @@ struct ModelPhone {
   private mutating func kill() {
     // What was not stored is gone; what is on its way may arrive or not.
     if chance.one(in: 2) { save() }
-    for call in sent where chance.one(in: 2) { server.receive(call) }
+    for call in sent where chance.one(in: 2) { _ = server.receive(call) }
     sent = []
     // A card may go while the app does not run.
     if chance.one(in: 2), let id = cards.keys.sorted().first { cards[id] = nil }
@@ -159,9 +168,20 @@ struct ModelPhone {
   private mutating func send(most: Int) {
     for _ in 0..<most {
       guard case .send(let call) = queue.next(at: now) else { return }
-      check(call)
-      sent.append(call)
+      leave(call)
     }
+  }
+
+  /// Asks for the headers, notes that the call leaves, and sends it.
+  private mutating func leave(_ call: Call) {
+    if call.farewell == nil, !hasAuthorization {
+      return queue.finished(call.key, .failed("no authorization"), at: now, jitter: 0.5)
+    }
+    check(call)
+    guard queue.leaves(call.key) else {
+      return queue.finished(call.key, .failed("signed out"), at: now, jitter: 0.5)
+    }
+    sent.append(call)
     save()
   }
 
@@ -169,7 +189,7 @@ struct ModelPhone {
     if call.farewell == nil, call.session != queue.session?.number {
       faults.append("\(call.report.slot) of the former \(call.owner) was sent")
     }
-    if call.farewell != nil, queue.session?.phones[call.lane] != nil {
+    if call.farewell != nil, queue.session?.phones[call.lane]?.isRefused == false {
       faults.append("the sign-out of \(call.owner) was sent behind a registration")
     }
     let ahead = sent.contains { $0.report.lane == call.report.lane && $0.farewell == nil }
@@ -183,21 +203,23 @@ struct ModelPhone {
     switch one ? Int.random(in: 0..<5, using: &chance) : 4 {
     case 0: result = .failed("lost")
     case 1:
-      server.receive(call)
+      _ = server.receive(call)
       result = .failed("answer lost")
     case 2: result = .failed("503", after: 2, isAnswer: chance.one(in: 2))
-    default: server.receive(call)
+    default:
+      result = CallResult(
+        status: server.receive(call), retryAfter: nil, report: call.report,
+        isFarewell: call.farewell != nil)
     }
     queue.finished(call.key, result, at: now, jitter: 0.5)
   }
 
   /// The network is whole again: sends all that waits.
   mutating func settle() {
+    hasAuthorization = true
     for _ in 0..<10_000 {
       switch queue.next(at: now) {
-      case .send(let call):
-        check(call)
-        sent.append(call)
+      case .send(let call): leave(call)
       case .wait(let until) where sent.isEmpty: now = until
       default:
         if sent.isEmpty { return }
@@ -207,9 +229,23 @@ struct ModelPhone {
     faults.append("it never ends")
   }
 
+  /// What the server has enabled, without what it took of a person before it refused them: no call tells
+  /// whether it keeps that.
+  var enabled: Set<String> {
+    server.enabled.filter { line in
+      !server.refused.contains { $0 == owner && line.hasSuffix(" of \($0)") }
+    }
+  }
+
+  /// The calls that wait, without those that wait for a registration that was refused.
+  var waiting: [Call] {
+    guard let owner, server.refused.contains(owner) else { return queue.calls }
+    return queue.calls.filter { if case .start = $0.report { $0.owner != owner } else { true } }
+  }
+
   /// What the server must have enabled at the end, in lines.
   var expected: Set<String> {
-    guard let owner else { return [] }
+    guard let owner, !server.refused.contains(owner) else { return [] }
     var lines = Set(cards.map { "card \($0.key) \($0.value) of \(owner)" })
     lines.insert("phone customer \(device) of \(owner)")
     lines.insert("phone customer_widgets w\(device) of \(owner)")

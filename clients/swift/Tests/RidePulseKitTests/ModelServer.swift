@@ -13,11 +13,18 @@ struct ModelServer {
   var phones: [Key: Row] = [:]
   var starts: [Key: Row] = [:]
   var cards: [String: (row: Row, token: String)] = [:]
+  /// The persons for whom the backend registers nothing.
+  var refused: Set<String> = []
   private var done: Set<String> = []
 
-  /// Takes a call, once for each Idempotency-Key.
-  mutating func receive(_ call: Call) {
-    guard done.insert(call.key).inserted else { return }
+  /// Takes a call, once for each Idempotency-Key, and returns the status.
+  mutating func receive(_ call: Call) -> Int {
+    if call.method == "POST", refused.contains(call.owner) { return 403 }
+    if done.insert(call.key).inserted { take(call) }
+    return 200
+  }
+
+  private mutating func take(_ call: Call) {
     let parts = call.path.split(separator: "?")[0].split(separator: "/").map(String.init)
     switch (call.method, parts.dropFirst().first) {
     case ("POST", "devices"): register(phone: call)

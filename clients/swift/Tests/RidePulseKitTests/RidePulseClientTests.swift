@@ -139,6 +139,24 @@ final class TestBackend: CallTransport {
     #expect(!stored.contains("Bearer"))
   }
 
+  @Test func `A person whose session has no headers yet holds no sign-out back`() async throws {
+    let client = try client { $0 == "ben" ? nil : ["Authorization": "Bearer \($0)"] }
+    await client.signIn("anna")
+    await client.phone(token: Data([1]))
+    await client.flush(within: .seconds(20))
+    backend.answers(Self.lost)
+    await client.signOut()
+    await client.flush(within: .seconds(20))
+    backend.answers { _ in CallAnswer(status: 200) }
+    await client.signIn("ben")
+    await client.phone(token: Data([1]))
+    await client.flush(within: .seconds(20))
+    let before = backend.lines.count
+    await client.hurry()
+    await client.flush(within: .seconds(20))
+    #expect(backend.lines.dropFirst(before) == ["DELETE /push/v1/devices/customer/01"])
+  }
+
   @Test func `A broken file is moved aside and reported, and the next sign-in registers again`()
     async throws
   {

@@ -13,16 +13,18 @@ import Testing
       phone.settle()
       registered += phone.expected.count
       #expect(
-        phone.server.enabled == phone.expected,
+        phone.enabled == phone.expected,
         """
-        seed \(seed): too much \(phone.server.enabled.subtracting(phone.expected).sorted()), \
-        missing \(phone.expected.subtracting(phone.server.enabled).sorted()), \
+        seed \(seed): too much \(phone.enabled.subtracting(phone.expected).sorted()), \
+        missing \(phone.expected.subtracting(phone.enabled).sorted()), \
         history \(phone.history.suffix(30))
         """)
       #expect(phone.faults == [], "seed \(seed)")
-      #expect(phone.queue.calls.isEmpty, "seed \(seed): \(phone.queue.calls.map(\.report))")
+      #expect(phone.waiting.isEmpty, "seed \(seed): \(phone.waiting.map(\.report))")
       // One that fails says enough.
-      if phone.server.enabled != phone.expected || !phone.faults.isEmpty { return }
+      if phone.enabled != phone.expected || !phone.faults.isEmpty || !phone.waiting.isEmpty {
+        return
+      }
     }
     // Schedules that register nothing would show nothing.
     #expect(registered > 2000)

@@ -5,7 +5,8 @@ struct CallSender: Sendable {
   let configuration: KitConfiguration
   let transport: any CallTransport
 
-  func send(_ call: Call) async -> CallResult {
+  /// `leaves` is asked once the call has all that it needs; false means not to send it.
+  func send(_ call: Call, leaves: @Sendable () async -> Bool) async -> CallResult {
     var headers = call.farewell?.headers
     if headers == nil { headers = await configuration.authorization(call.owner) }
     guard var headers else { return .failed("no authorization") }
@@ -20,6 +21,7 @@ struct CallSender: Sendable {
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       do { body = try encoder.encode(fields) } catch { return .refused("\(error)") }
     }
+    guard await leaves() else { return .failed("signed out") }
     do {
       let answer = try await transport.send(
         CallRequest(method: call.method, url: url, headers: headers, body: body))

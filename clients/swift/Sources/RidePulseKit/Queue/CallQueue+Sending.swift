@@ -27,8 +27,16 @@ extension CallQueue {
     }
     calls[index].attempts += 1
     inFlight.insert(calls[index].key)
-    if calls[index].session == session?.number { session?.sent(calls[index].report) }
     return .send(calls[index])
+  }
+
+  /// Notes that a call leaves, after its headers were asked for; false if its session ended meanwhile.
+  mutating func leaves(_ key: String) -> Bool {
+    guard let call = calls.first(where: { $0.key == key }) else { return false }
+    guard call.farewell == nil else { return true }
+    guard call.session == session?.number else { return false }
+    session?.sent(call.report)
+    return true
   }
 
   /// Notes the outcome of an attempt. `jitter` is from 0 to 1.
@@ -43,9 +51,10 @@ extension CallQueue {
       if isCurrent { confirm(call.report, at: now) }
     case .refused(let reason):
       calls.remove(at: index)
+      if isCurrent { session?.refused(call.report) }
       note(.refused(call.report.name, reason))
     case .failed(let reason, let retryAfter, let isAnswer):
-      if call.farewell == nil, !isCurrent || isReplaced(call, behind: index) {
+      if isReplaced(call, behind: index) || call.farewell == nil && !isCurrent {
         calls.remove(at: index)
         return drop(call, because: isCurrent ? "replaced by a newer one" : "signed out")
       }
@@ -62,8 +71,8 @@ extension CallQueue {
     for index in calls.indices where !calls[index].isToldToWait { calls[index].notBefore = nil }
   }
 
-  private func isReplaced(_ call: Call, behind index: Int) -> Bool {
-    calls[(index + 1)...].contains {
+  func isReplaced(_ call: Call, behind index: Int) -> Bool {
+    call.farewell == nil && calls[(index + 1)...].contains {
       $0.session == call.session && $0.report.slot == call.report.slot
     }
   }
@@ -107,9 +116,11 @@ extension CallQueue {
       return false
     }
     if call.farewell != nil {
-      // Never behind a registration that may have taken its place.
-      return session?.phones[call.lane] == nil
-        && !others.contains { $0.farewell == nil && $0.session <= call.session }
+      // Never behind a registration that may have taken its place, or is about to.
+      return session?.phones[call.lane]?.isRefused != false
+        && !others.contains {
+          $0.farewell == nil && ($0.session <= call.session || $0.lane == call.lane)
+        }
     }
     guard let session, call.session == session.number,
       !others.contains(where: { $0.session < session.number }),

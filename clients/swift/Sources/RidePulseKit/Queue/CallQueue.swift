@@ -47,6 +47,10 @@ struct CallQueue: Codable, Sendable {
       drop(call, because: "signed out")
     }
     calls.removeAll { $0.farewell == nil && $0.session != session?.number }
+    // One that was on its way, and a newer one behind it.
+    for index in calls.indices.reversed() where isReplaced(calls[index], behind: index) {
+      drop(calls.remove(at: index), because: "replaced by a newer one")
+    }
   }
 
   /// Begins a session, or goes on with that of the same person.

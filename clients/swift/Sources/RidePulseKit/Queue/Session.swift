@@ -5,6 +5,8 @@ struct Session: Codable, Hashable, Sendable {
     /// Tokens that were sent, since the last one that was confirmed.
     var tokens: [String]
     var isConfirmed = false
+    /// Whether the backend refused the last one; it may have taken an earlier one that was not answered.
+    var isRefused = false
   }
 
   let number: Int
@@ -22,6 +24,7 @@ struct Session: Codable, Hashable, Sendable {
       var known = phones[phone.lane] ?? Phone(app: phone.app, tokens: [])
       known.tokens.removeAll { $0 == phone.token }
       known.tokens.append(phone.token)
+      known.isRefused = false
       phones[phone.lane] = known
     case .start(let type, let token):
       if starts[type]?.contains(token) != true { starts[type, default: []].append(token) }
@@ -38,6 +41,14 @@ struct Session: Codable, Hashable, Sendable {
     case .withdrawStart(let type, let token): starts[type]?.removeAll { $0 == token }
     case .withdrawPhone(_, _, let lane): phones[lane] = nil
     case .endCard(let id): cards[id] = nil
+    default: break
+    }
+  }
+
+  /// Notes that the backend does not take a report: nothing follows it by itself.
+  mutating func refused(_ report: Report) {
+    switch report {
+    case .phone, .withdrawPhone: phones[report.lane]?.isRefused = true
     default: break
     }
   }
