@@ -57,7 +57,7 @@ function radios(title, key, options) {
   return options.length < 2 ? null : element('fieldset', {}, element('legend', {}, title), ...buttons);
 }
 
-function list(title, id, options, change) {
+function selectList(title, id, options, change) {
   const select = element('select', { id },
     ...options.map(([, text], index) => element('option', { value: index }, text)));
   select.addEventListener('change', () => { change(options[select.value][0]); });
@@ -81,7 +81,7 @@ function holeOptions() {
 function switches() {
   const values = key => [...new Set(story.variants.map(one => one[key]))];
   const words = (key, yes, no) => values(key).map(value => [value, value ? yes : no]);
-  const language = list('Language', 'language',
+  const language = selectList('Language', 'language',
     story.languages.map((one, index) => [index, languageName(one.tag)]),
     value => { choice.language = value; draw(); });
   if (language) language.querySelector('select').value = choice.language;
@@ -101,7 +101,7 @@ function switches() {
 /** The choice of a hole: its times are those of the zone. */
 function holeList() {
   const options = holeOptions();
-  const made = list('No network', 'hole', options, value => { choice.hole = value; draw(); });
+  const made = selectList('No network', 'hole', options, value => { choice.hole = value; draw(); });
   if (made) made.querySelector('select').value = options.findIndex(one => one[0] === choice.hole);
   return made;
 }

@@ -28,7 +28,7 @@ struct RidePage {
       """
     let page = HTMLPage(
       title: "ride", style: Self.style + Self.file("phone.css") + Self.file("screens.css"),
-      script: Self.file("phone.js") + Self.file("screens.js") + Self.script, body: body)
+      script: Self.script, body: body)
     return page.text
   }
 
@@ -46,7 +46,8 @@ struct RidePage {
 
     """
 
-  private static let script = """
+  static let script =
+    file("phone.js") + file("screens.js") + """
 
     const screens = JSON.parse(document.getElementById('data').textContent);
     document.getElementById('screens').replaceChildren(drawScreens(screens, drawPhone));

@@ -21,13 +21,15 @@ struct StoryPage {
       </main>
       <script id="data" type="application/json">\(Escape.jsonInHTML(screens.json.text))</script>
       """
-    // One module: files of a page that loads nothing can't import each other.
-    let script = ["dom.js", "phone.js", "story.js"].map(Self.file).joined(separator: "\n")
     let style = ["phone.css", "story.css"].map(Self.file).joined(separator: "\n")
     return HTMLPage(
-      title: "story", style: style, script: script, hasImages: !screens.images.isEmpty, body: body
+      title: "story", style: style, script: Self.script, hasImages: !screens.images.isEmpty,
+      body: body
     ).text
   }
+
+  /// One module: files of a page that loads nothing can't import each other.
+  static let script = ["dom.js", "phone.js", "story.js"].map(file).joined(separator: "\n")
 
   /// Returns a file of the folder `page`.
   private static func file(_ name: String) -> String {
