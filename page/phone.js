@@ -38,7 +38,7 @@ function lockScreen(screen, options) {
     screen.threads.map(thread => drawThread(thread, view)),
     screen.deletions ? part('p', 'phone-hint', 'FCM deleted messages: the app asks its server') : null,
     screen.cards.length || screen.threads.length ? null : part('p', 'phone-hint', 'nothing'));
-  if (options.lang) glass.lang = options.lang;
+  if (options.lang) glass.lang = tagOf(options.lang);
   glass.dir = options.dir ?? 'auto';
   const figure = part('figure', `phone phone-${screen.platform}`,
     part('figcaption', 'phone-name', name), glass, counter(screen.counts), waiting(screen));
@@ -46,23 +46,33 @@ function lockScreen(screen, options) {
   return figure;
 }
 
-/** Writes times as a phone of that language and zone does; a zone that the browser lacks is UTC. */
+/** Language tags have hyphens; apps register `de_DE` as well. */
+const tagOf = lang => lang?.replaceAll('_', '-');
+
+/** Writes times as a phone of that language and zone does; what the browser lacks of them is English or UTC. */
 function phoneClock({ zone = 'UTC', lang = 'en' }) {
+  const tag = firstThatWorks([tagOf(lang) || 'en', 'en'], one => new Intl.DateTimeFormat(one));
+  const timeZone = firstThatWorks([zone, 'UTC'], one => new Intl.DateTimeFormat('en', { timeZone: one }));
   // Latin digits, as the engine's own times have them.
-  const forms = [false, true].map(hasSeconds => {
-    const form = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', numberingSystem: 'latn',
-      ...(hasSeconds ? { second: '2-digit' } : {}) };
-    try {
-      return new Intl.DateTimeFormat(lang || 'en', { ...form, timeZone: zone });
-    } catch {
-      return new Intl.DateTimeFormat('en', { ...form, timeZone: 'UTC' });
-    }
-  });
+  const forms = [false, true].map(hasSeconds => new Intl.DateTimeFormat(tag, {
+    hour: '2-digit', minute: '2-digit', hourCycle: 'h23', numberingSystem: 'latn', timeZone,
+    ...(hasSeconds ? { second: '2-digit' } : {}) }));
   return (seconds, hasSeconds) => {
     const date = new Date(seconds * 1000);
     // A payload may state a time that no calendar has.
     return Number.isNaN(date.getTime()) ? '–' : forms[hasSeconds ? 1 : 0].format(date);
   };
+}
+
+/** The first of the values with which `make` does not throw, or else the last one. */
+function firstThatWorks(values, make) {
+  return values.find(value => {
+    try {
+      return Boolean(make(value));
+    } catch {
+      return false;
+    }
+  }) ?? values.at(-1);
 }
 
 /** The status bar: the Dynamic Island of an iPhone, compact and minimal, or Android's chip. */

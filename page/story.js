@@ -5,16 +5,17 @@ const story = JSON.parse(byId('data').textContent);
 const choice = { ...story.first, hole: null, hides: false };
 const phoneCount = story.phones.length;
 
-const zoneNow = () => choice.night && story.night_zone ? story.night_zone : story.zone;
+/** The story's zone; UTC if the browser lacks it, so that times and their zone agree. */
+const zoneNow = () => firstThatWorks(
+  [choice.night && story.night_zone ? story.night_zone : story.zone, 'UTC'], formOf);
 const timeForms = {};
+const formOf = zone => timeForms[zone] ??= new Intl.DateTimeFormat('en', {
+  hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone: zone,
+});
 
 /** `09:14`, with seconds only if it has some; in the story's zone. */
 function timeOf(seconds) {
-  const zone = zoneNow();
-  const form = timeForms[zone] ??= new Intl.DateTimeFormat('en', {
-    hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone: zone,
-  });
-  const text = form.format(new Date(seconds * 1000));
+  const text = formOf(zoneNow()).format(new Date(seconds * 1000));
   return text.endsWith(':00') ? text.slice(0, -3) : text;
 }
 

@@ -124,6 +124,18 @@ def paused(browser, url, folder):
     at_peace(browser, url)
 
 
+def clocks(browser):
+    """A phone's clock follows its zone in any form of its locale, and its locale in any zone."""
+    for lang, zone, shown in (("de_DE", "Asia/Tokyo", "09:14"), ("-", "Asia/Tokyo", "09:14"),
+                              ("fi_FI", "Mars/Base", "00.14"), ("-", "Mars/Base", "00:14")):
+        clock = browser.run(
+            "return import('/phone.js').then(({ drawPhone }) => drawPhone({ platform: 'ios', app: 'c',"
+            " at: 840, online: true, cards: [], threads: [], waiting: [], counts: {} },"
+            " { lang: arguments[0], zone: arguments[1] }).querySelector('.phone-clock').textContent)",
+            lang, zone)
+        assert clock == shown, f"{lang} {zone}: {clock}"
+
+
 def explain(browser, url, folder):
     """A ride by keyboard alone, and back."""
     live(browser, url)
@@ -137,6 +149,7 @@ def explain(browser, url, folder):
         assert word in history, f"no {word} in {history[:2000]}"
     assert browser.run("return document.querySelectorAll('#ride-history .phone').length") >= 1
     assert "not recorded" in browser.text(".screens"), browser.text(".screens")
+    clocks(browser)
     browser.until("rides", NUMBER + "> 0", "live-rides")
     fits(browser, 1280)
     accessible(browser)
