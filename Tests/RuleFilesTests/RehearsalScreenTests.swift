@@ -35,6 +35,7 @@ import Timeline
   private static func configuration(_ rules: String...) throws -> EngineConfiguration {
     let text = """
       states: { active: [requested, driver_arrived], final: [done] }
+      events: [tip]
       rules:
       \(rules.joined(separator: "\n"))
       """
@@ -57,9 +58,10 @@ import Timeline
   }
 
   private static func replay(
-    _ lines: [String], _ configuration: EngineConfiguration, _ options: Rehearsal.Options = .init()
+    _ lines: [String], _ configuration: EngineConfiguration, _ options: Rehearsal.Options = .init(),
+    until end: String = "12:00"
   ) throws -> Rehearsal.Result {
-    let header = #"{"day":1,"from":"2026-11-21T08:00:00Z","to":"2026-11-21T12:00:00Z"}"#
+    let header = #"{"day":1,"from":"2026-11-21T08:00:00Z","to":"2026-11-21T\#(end):00Z"}"#
     var sum: Rehearsal.Result?
     for index in 0..<options.part.count {
       var options = options
@@ -171,6 +173,35 @@ import Timeline
     options.limits = [.ringsPerRide(0)]
     let lines = Array(Self.ride().prefix(2))
     let result = try Self.replay(lines, Self.configuration(Self.arrived), options)
+    #expect(result.figures.attention[.customer]?.total.rang == 1)
+    #expect(result.limits.groups[.ringsPerRide(0)]?.count == 1)
+  }
+
+  @Test func `A card that an app started long after the booking rings`() throws {
+    let booked = """
+        - { name: booked, app: customer, on: requested, alert: { title: Booked }, expires: 5m }
+      """
+    let card = """
+        - name: card
+          app: customer
+          live-activity:
+            attributes-type: T
+            content-state: { status: "{{ride.state}}" }
+            alerts: { driver_arrived: { title: Here, sound: default } }
+            end: [done]
+            stale-after: 30m
+          expires: 5m
+      """
+    // More than eight hours after the first push.
+    let lines = [
+      Self.ride()[0],
+      #"{"at":"2026-11-21T18:00:00Z","card":{"ride":"r1","app":"customer","owner_id":"u1","token":"0a"}}"#,
+      #"{"at":"2026-11-21T18:10:00Z","ride":{"id":"r1","state":"driver_arrived"}}"#,
+    ]
+    var options = Rehearsal.Options()
+    options.limits = [.ringsPerRide(0)]
+    let rules = try Self.configuration(booked, card)
+    let result = try Self.replay(lines, rules, options, until: "20:00")
     #expect(result.figures.attention[.customer]?.total.rang == 1)
     #expect(result.limits.groups[.ringsPerRide(0)]?.count == 1)
   }

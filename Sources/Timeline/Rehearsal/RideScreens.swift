@@ -6,17 +6,32 @@ struct RideScreens {
   private var feed = ScreenFeed()
   /// Those that something was sent to, by `Phone.id`.
   private var phones: [Int64: Phone] = [:]
+  /// Those that a push about a card was sent to.
+  private var withCard: Set<Int64> = []
   /// The ride's zones, each from when it was read first.
   private var zones: [(from: Timestamp, name: String?)] = []
 
   mutating func add(_ departures: [Departure], in view: RideView) {
     guard let first = departures.first else { return }
-    feed.add(departures)
+    for departure in departures {
+      startCard(departure)
+      feed.add([departure])
+    }
     for id in departures.flatMap(\.phones) where phones[id] == nil {
       phones[id] = view.phones.first { $0.id == id }
     }
     let zone = view.ride?.timeZone
     if zones.isEmpty || zones[zones.count - 1].name != zone { zones.append((first.at, zone)) }
+  }
+
+  /// What is updated before a push started it was started by the app: no earlier than it has to be,
+  /// because iOS ends it after hours.
+  private mutating func startCard(_ departure: Departure) {
+    guard let card = departure.push.card else { return }
+    for phone in departure.phones
+    where withCard.insert(phone).inserted && !departure.push.startsCard {
+      feed.add(.startsCard(card), to: phone, at: departure.at)
+    }
   }
 
   /// Returns which limits the phones break, by phone.
@@ -26,10 +41,7 @@ struct RideScreens {
     phones.sorted { $0.key < $1.key }.flatMap { id, row -> [LimitBreak] in
       let sent = feed.pushes(to: id)
       guard let first = sent.first else { return [] }
-      var phone = ScenarioPhone(name: nil, id: id, platform: row.platform, start: first.at)
-      // What is updated before a push started it was started by the app.
-      let card = sent.first { $0.push.card != nil }?.push
-      if let card, !card.startsCard { phone.cards = [card.card].compactMap(\.self) }
+      let phone = ScenarioPhone(name: nil, id: id, platform: row.platform, start: first.at)
       let check = ScreenLimitCheck(
         screen: feed.screen(of: phone, at: end), sent: sent, sensitiveRules: sensitiveRules,
         zone: { zone(of: row, at: $0) }, time: { CivilTime.local($0, zone(of: row, at: $0)) })
