@@ -177,6 +177,41 @@ import Timeline
     #expect(result.limits.groups[.ringsPerRide(0)]?.count == 1)
   }
 
+  private static let tipped = """
+      - { name: tipped, app: customer, on: tip, alert: { title: Thanks, sound: a }, expires: 5m }
+    """
+  private static let tip = #"{"at":"2026-11-21T10:30:00Z","event":"tip","ride":"r1"}"#
+
+  @Test func `A ride that comes back after its end has the same people`() throws {
+    let rules = try Self.configuration(Self.arrived, Self.tipped)
+    let result = try Self.replay(Self.ride() + [Self.tip], rules)
+    let figures = try #require(result.figures.attention[.customer])
+    #expect(figures.people == 1 && figures.total.rang == 2)
+    #expect(figures.rings.number(notExceededBy: 0) == 2)
+  }
+
+  @Test func `Its rings add up, and a limit that it broke before counts once`() throws {
+    var options = Rehearsal.Options()
+    options.limits = [.ringsPerRide(0), .ringsPerRide(1), .ringsPerRide(2)]
+    let rules = try Self.configuration(Self.arrived, Self.tipped)
+    let groups = try Self.replay(Self.ride() + [Self.tip], rules, options).limits.groups
+    #expect(groups[.ringsPerRide(0)]?.count == 1)
+    let group = try #require(groups[.ringsPerRide(1)])
+    #expect(group.count == 1)
+    #expect(group.examples.first?.text == "rang too often: 2, at most 1")
+    #expect(groups[.ringsPerRide(2)] == nil)
+  }
+
+  @Test func `Events of a person are no ride that comes back`() throws {
+    let called = Self.tipped.replacing("customer", with: "driver")
+    let lines = ["09:00", "10:00"].map {
+      #"{"at":"2026-11-21T\#($0):00Z","event":"tip","data":{"driver_id":"d1"}}"#
+    }
+    let result = try Self.replay(lines, Self.configuration(called))
+    let figures = try #require(result.figures.attention[.driver])
+    #expect(figures.people == 2 && figures.rings.number(notExceededBy: 1) == 1)
+  }
+
   @Test func `A card that an app started long after the booking rings`() throws {
     let booked = """
         - { name: booked, app: customer, on: requested, alert: { title: Booked }, expires: 5m }

@@ -11,16 +11,33 @@ package struct AttentionFigures: Hashable, Sendable {
 
   package init() {}
 
-  /// Adds the people of a ride that is over, by app.
+  /// Adds the people of a ride, by app.
   package static func add(_ ride: RideAttention, to figures: inout [App: AttentionFigures]) {
-    for (person, count) in ride.people { figures[person.app, default: .init()].add(count) }
+    var past = RidePast()
+    add(ride, after: &past, to: &figures)
   }
 
-  private mutating func add(_ person: AttentionCount) {
-    people += 1
-    total.add(person)
-    rings.add(person.rang)
-    lights.add(person.lit)
+  /// Adds the people of a ride that has left, by app.
+  ///
+  /// - Parameter past: What they noticed of it before it came back.
+  static func add(
+    _ ride: RideAttention, after past: inout RidePast, to figures: inout [App: AttentionFigures]
+  ) {
+    for (person, count) in ride.people {
+      figures[person.app, default: .init()].add(count, after: past.add(count, of: person))
+    }
+  }
+
+  private mutating func add(_ count: AttentionCount, after known: RidePast.Person?) {
+    total.add(count)
+    if let known {
+      rings.remove(known.rang)
+      lights.remove(known.lit)
+    } else {
+      people += 1
+    }
+    rings.add(count.rang + (known?.rang ?? 0))
+    lights.add(count.lit + (known?.lit ?? 0))
   }
 
   package mutating func add(_ other: AttentionFigures) {

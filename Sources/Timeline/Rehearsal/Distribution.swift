@@ -6,6 +6,12 @@ package struct Distribution: Hashable, Sendable {
 
   package mutating func add(_ number: Int) { counts[number, default: 0] += 1 }
 
+  /// Takes back what was added.
+  mutating func remove(_ number: Int) {
+    guard let count = counts[number] else { return }
+    counts[number] = count > 1 ? count - 1 : nil
+  }
+
   package mutating func add(_ other: Distribution) {
     counts.merge(other.counts, uniquingKeysWith: +)
   }

@@ -34,25 +34,33 @@ struct RideScreens {
     }
   }
 
-  /// Returns which limits the phones break, by phone.
+  /// Returns which limits the phones break, by phone; none that they broke in the past.
   func breaks(
-    of limits: [ScreenLimit.Kind], ride: RideID, sensitiveRules: Set<String>, until end: Timestamp
+    of limits: [ScreenLimit.Kind], ride: RideID, after past: inout RidePast,
+    sensitiveRules: Set<String>, until end: Timestamp
   ) -> [LimitBreak] {
     phones.sorted { $0.key < $1.key }.flatMap { id, row -> [LimitBreak] in
       let sent = feed.pushes(to: id)
       guard let first = sent.first else { return [] }
       let phone = ScenarioPhone(name: nil, id: id, platform: row.platform, start: first.at)
+      var state = past[id]
       let check = ScreenLimitCheck(
         screen: feed.screen(of: phone, at: end), sent: sent, sensitiveRules: sensitiveRules,
-        zone: { zone(of: row, at: $0) }, time: { CivilTime.local($0, zone(of: row, at: $0)) })
-      return limits.compactMap { limit in
-        check.violation(of: limit).map { found in
-          let shown = found.at.map { feed.screen(of: phone, at: $0) } ?? check.screen
-          return LimitBreak(
-            ride: ride, limit: limit, token: row.token, person: "\(row.app) \(row.ownerID)",
-            at: found.at ?? end, text: found.text, screen: shown.lines(check.time))
+        zone: { zone(of: row, at: $0) }, time: { CivilTime.local($0, zone(of: row, at: $0)) },
+        earlier: state.counts)
+      state.counts = check.counts
+      let broken: [LimitBreak] = limits.compactMap { limit in
+        guard !state.broken.contains(limit), let found = check.violation(of: limit) else {
+          return nil
         }
+        state.broken.append(limit)
+        let shown = found.at.map { feed.screen(of: phone, at: $0) } ?? check.screen
+        return LimitBreak(
+          ride: ride, limit: limit, token: row.token, person: "\(row.app) \(row.ownerID)",
+          at: found.at ?? end, text: found.text, screen: shown.lines(check.time))
       }
+      past[id] = state
+      return broken
     }
   }
 

@@ -1,7 +1,8 @@
 import Base
 import RideCore
 
-/// What people notice of the rides that go on, under one set of rules; a ride that is over is dropped.
+/// What people notice of the rides that go on, under one set of rules; of a ride that is over, only
+/// counts are kept.
 struct ScreenWatch {
   private struct Going {
     var id: RideID
@@ -13,7 +14,9 @@ struct ScreenWatch {
   private let sensitiveRules: Set<String>
   /// By the index of the ride in the world.
   private var rides: [Int: Going] = [:]
-  /// Of the rides that are over.
+  /// Of the rides that have left, until the day ends.
+  private var past: [RideID: RidePast] = [:]
+  /// Of the rides that have left.
   private(set) var figures: [App: AttentionFigures] = [:]
 
   init(_ limits: [ScreenLimit.Kind], _ rules: RuleSet) {
@@ -32,13 +35,16 @@ struct ScreenWatch {
     rides[pass.index] = ride
   }
 
-  /// A ride is over: returns which limits its phones broke.
+  /// A ride is over: returns which limits its phones broke that they had not broken before.
   mutating func end(_ index: Int, at now: Timestamp) -> [LimitBreak] {
     guard let ride = rides.removeValue(forKey: index) else { return [] }
-    AttentionFigures.add(ride.attention, to: &figures)
+    var past = past.removeValue(forKey: ride.id) ?? RidePast()
+    // The events of a person are no ride that comes back: each counts by itself.
+    defer { if !ride.id.isOfPerson { self.past[ride.id] = past } }
+    AttentionFigures.add(ride.attention, after: &past, to: &figures)
     if limits.isEmpty { return [] }
     return ride.screens.breaks(
-      of: limits, ride: ride.id, sensitiveRules: sensitiveRules, until: now)
+      of: limits, ride: ride.id, after: &past, sensitiveRules: sensitiveRules, until: now)
   }
 
   /// The day is over: ends the rides that still go on.

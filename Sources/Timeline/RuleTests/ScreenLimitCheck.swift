@@ -10,6 +10,12 @@ struct ScreenLimitCheck {
     var text: String
   }
 
+  /// What adds up over a ride.
+  struct Counts: Hashable {
+    var rings = 0
+    var timeSensitive = 0
+  }
+
   /// The phone at the end.
   var screen: Screen
   /// Everything that was sent to it, whether or not it could be reached.
@@ -20,25 +26,33 @@ struct ScreenLimitCheck {
   var zone: (Timestamp) -> ZoneTimes
   /// Writes a time.
   var time: (Timestamp) -> String
+  /// Of the ride before what is checked.
+  var earlier = Counts()
+
+  /// With the earlier ones.
+  var counts: Counts {
+    Counts(
+      rings: earlier.rings + rings.count,
+      timeSensitive: earlier.timeSensitive + timeSensitive.count)
+  }
 
   /// Returns how the phone breaks a limit; nil if it does not.
   func violation(of limit: ScreenLimit.Kind) -> Violation? {
     switch limit {
     case .ringsBetween(let from, let to):
       let hours = QuietHours(from: from, to: to, zone: .ride, then: .drop)
-      return screen.outcomes
-        .first { $0.fate == .shown(.rang) && hours.end(at: $0.at, in: zone($0.at)) != nil }
+      return rings.first { hours.end(at: $0.at, in: zone($0.at)) != nil }
         .map { ring in
           Violation(
             at: ring.at,
             text: "rang at \(CivilTime.local(ring.at, zone(ring.at))), by \(ring.push.rule)")
         }
     case .ringsPerRide(let most):
-      return violation(more: most, "rang too often") { $0.fate == .shown(.rang) }
+      return violation(most, "rang too often", rings, after: earlier.rings)
     case .timeSensitivePerRide(let most):
-      return violation(more: most, "received too many time-sensitive alerts") {
-        isTimeSensitive($0.push) && $0.fate.isShown
-      }
+      return violation(
+        most, "received too many time-sensitive alerts", timeSensitive,
+        after: earlier.timeSensitive)
     case .staleCardFor(let duration):
       let stale = screen.longestStale
       guard stale > duration else { return nil }
@@ -49,11 +63,17 @@ struct ScreenLimitCheck {
   }
 
   private func violation(
-    more most: Int, _ text: String, _ counts: (Screen.Outcome) -> Bool
+    _ most: Int, _ text: String, _ found: [Screen.Outcome], after earlier: Int
   ) -> Violation? {
-    let found = screen.outcomes.filter(counts)
-    guard found.count > most else { return nil }
-    return Violation(at: found[most].at, text: "\(text): \(found.count), at most \(most)")
+    let count = earlier + found.count
+    guard let first = found.dropFirst(max(0, most - earlier)).first else { return nil }
+    return Violation(at: first.at, text: "\(text): \(count), at most \(most)")
+  }
+
+  private var rings: [Screen.Outcome] { screen.outcomes.filter { $0.fate == .shown(.rang) } }
+
+  private var timeSensitive: [Screen.Outcome] {
+    screen.outcomes.filter { isTimeSensitive($0.push) && $0.fate.isShown }
   }
 
   /// Whether it may break through Focus. Android has no such level: there the rule's counts.
