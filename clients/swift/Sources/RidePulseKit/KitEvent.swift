@@ -6,7 +6,9 @@ public enum KitEvent: Hashable, Sendable {
   case refused(String, String)
   /// A call failed and is repeated: its name, the reason, and the pause in seconds.
   case retrying(String, String, Double)
-  /// The queue's file could not be read, and was moved to this path; the next sign-in registers all again.
+  /// The queue's file can't be read now, as before the phone's first unlock: calls wait in memory until it can.
+  case notRead(String)
+  /// The queue's file was broken, and was moved to this path; the next sign-in registers all again.
   case brokenFile(String)
   /// The queue could not be written: a call that waits is lost if the app ends now.
   case notSaved(String)

@@ -16,8 +16,10 @@ public struct ReceiptReporter: Sendable {
   /// Stores the receipt for the app and tries once to send it, at most for a time: what is not sent
   /// by then, the app sends when it runs next.
   public func report(_ apnsID: String, within limit: Duration) async {
-    guard let session = QueueFile(folder: configuration.folder).read()?.session else {
-      return configuration.onEvent(.dropped("seen \(apnsID)", "nobody is signed in"))
+    let stored = QueueFile(folder: configuration.folder).read()
+    if case .locked(let reason) = stored { configuration.onEvent(.notRead(reason)) }
+    guard case .queue(let queue) = stored, let session = queue.session else {
+      return configuration.onEvent(.dropped("seen \(apnsID)", "no person is known"))
     }
     let receipts = ReceiptFolder(folder: configuration.folder)
     do {

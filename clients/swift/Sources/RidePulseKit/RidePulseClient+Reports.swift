@@ -22,8 +22,7 @@ extension RidePulseClient {
   /// Reports the tokens of the app's controls, which are an app of their own in the rules; those that are
   /// missing are withdrawn.
   public func controls(tokens: [Data], of app: String) {
-    let texts = Set(tokens.map(\.hexadecimal))
-    for report in reportsOfControls(tokens: texts, of: app) { self.report(report) }
+    reportControls(tokens: Set(tokens.map(\.hexadecimal)), of: app)
   }
 
   /// Reports a token with which cards of a type can be started.

@@ -5,12 +5,18 @@ import Foundation
 /// Each call returns once it is stored; it is sent and repeated by itself while the app runs, and
 /// again after the next start. One process has one client.
 public actor RidePulseClient {
+  /// Seconds until a file that could not be read is read again.
+  private static let pauseOfReading = 10.0
+
   private let configuration: KitConfiguration
   private let transport: any CallTransport
   private let surroundings: Surroundings
   private let file: QueueFile
   private let receipts: ReceiptFolder
+  private var identity: CallQueue.Identity
   private var queue: CallQueue
+  /// What happened while the file could not be read, which `queue` has without what is stored; nil since it was.
+  private var unread: [(inout CallQueue) -> Void]?
   private var timer: Task<Void, Never>?
   private var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
   private var waiterCount = 0
@@ -29,26 +35,30 @@ public actor RidePulseClient {
     self.surroundings = surroundings
     file = QueueFile(folder: configuration.folder)
     receipts = ReceiptFolder(folder: configuration.folder)
+    identity = CallQueue.Identity(
+      app: configuration.app, installation: configuration.installation,
+      environment: configuration.environment, process: UUID().uuidString)
     let loaded = file.load()
-    queue = loaded.queue
-    queue.begin(
-      CallQueue.Identity(
-        app: configuration.app, installation: configuration.installation,
-        environment: configuration.environment, process: UUID().uuidString))
+    unread = loaded.queue == nil ? [] : nil
+    queue = loaded.queue ?? CallQueue()
+    queue.begin(identity)
     if let problem = loaded.problem { configuration.onEvent(problem) }
   }
 
-  /// The person who is signed in, as the queue has it.
-  public var owner: String? { queue.session?.owner }
+  /// The person who is signed in, as the queue has it; unknown while its file can't be read.
+  public var owner: String? {
+    _ = readAgain()
+    return queue.session?.owner
+  }
 
   /// Begins a session, or goes on with that of the same person; sends what waits. Call it at each launch
   /// with a session, and after each sign-in.
   public func signIn(_ owner: String) async {
     var headers: [String: String]?
-    if let former = queue.session?.owner, former != owner {
+    if let former = self.owner, former != owner {
       headers = await configuration.authorization(former)
     }
-    queue.signIn(owner, formerHeaders: headers, at: surroundings.now())
+    change { $0.signIn(owner, formerHeaders: headers, at: $1) }
     collectReceipts()
     advance()
   }
@@ -56,11 +66,15 @@ public actor RidePulseClient {
   /// Ends the session. Call it before your own session ends: the sign-out is stored with the session's
   /// headers until the backend has it, also if the app ends or has no network meanwhile.
   public func signOut() async {
-    guard let owner = queue.session?.owner else { return }
+    guard let owner else {
+      // The file that can't be read may name a person, whose headers are asked for when the sign-out is sent.
+      if unread != nil { change { $0.signOut(headers: nil, at: $1) } }
+      return advance()
+    }
     let headers = await configuration.authorization(owner)
     // Another person may have signed in meanwhile, which signed this one out.
     guard queue.session?.owner == owner else { return }
-    queue.signOut(headers: headers, at: surroundings.now())
+    change { $0.signOut(headers: headers, at: $1) }
     advance()
   }
 
@@ -80,33 +94,65 @@ public actor RidePulseClient {
 
   /// Sends at once what waits because of a failure: the app came to the foreground, or has a network.
   public func hurry() {
-    queue.hurry()
+    change { queue, _ in queue.hurry() }
     collectReceipts()
     advance()
+  }
+
+  /// Names the installation as soon as it is known, if the configuration could not.
+  public func identify(_ installation: String) {
+    identity.installation = installation
+    queue.identify(installation)
   }
 
   /// The app's name in the rule files.
   var app: String { configuration.app }
 
-  /// Returns what makes the registered controls of an app these.
-  func reportsOfControls(tokens: Set<String>, of app: String) -> [Report] {
-    queue.controls(tokens, of: app)
+  /// Makes the registered controls of an app these.
+  func reportControls(tokens: Set<String>, of app: String) {
+    change { queue, now in
+      for report in queue.controls(tokens, of: app) { queue.add(report, at: now) }
+    }
+    advance()
   }
 
   func report(_ report: Report) {
-    queue.add(report, at: surroundings.now())
+    change { $0.add(report, at: $1) }
     advance()
   }
 
   func reportPresent(cards: Set<String>) {
-    queue.cardsPresent(cards, at: surroundings.now())
+    change { $0.cardsPresent(cards, at: $1) }
     advance()
   }
 
+  private func change(_ act: @escaping (inout CallQueue, Date) -> Void) {
+    let now = surroundings.now()
+    act(&queue, now)
+    unread?.append { act(&$0, now) }
+  }
+
+  /// Returns whether the queue has what is stored; a file that could not be read is tried again.
+  private func readAgain() -> Bool {
+    guard let acts = unread else { return true }
+    let loaded = file.load()
+    guard var stored = loaded.queue else { return false }
+    stored.begin(identity)
+    for act in acts { act(&stored) }
+    (queue, unread) = (stored, nil)
+    if let problem = loaded.problem { configuration.onEvent(problem) }
+    collectReceipts()
+    return true
+  }
+
   private func collectReceipts() {
+    // Until the file is read it is not known whose they are.
+    guard unread == nil else { return }
     let found = receipts.all()
     for receipt in found {
-      let isCurrent = receipt.session == queue.session?.number
+      // Numbers of sessions begin again after a broken file.
+      let isCurrent =
+        receipt.session == queue.session?.number && receipt.owner == queue.session?.owner
       if isCurrent {
         queue.add(.seen(receipt.id), at: surroundings.now())
       } else {
@@ -123,6 +169,10 @@ public actor RidePulseClient {
 
   /// Stores the queue, then sends what is due.
   private func advance() {
+    guard readAgain() else {
+      for waiter in Array(waiters.keys) { endWait(waiter) }
+      return wait(Self.pauseOfReading)
+    }
     var due: [Call] = []
     var pause: Date?
     loop: while true {
@@ -137,15 +187,19 @@ public actor RidePulseClient {
     save()
     for event in queue.takeEvents() { configuration.onEvent(event) }
     for call in due { Task { await self.send(call) } }
+    wait(pause.map { max(0.01, $0.timeIntervalSince(surroundings.now())) })
+    if !isBusy { for waiter in Array(waiters.keys) { endWait(waiter) } }
+  }
+
+  /// Goes on after seconds; nil means after the next call.
+  private func wait(_ seconds: Double?) {
     timer?.cancel()
-    timer = pause.map { until in
-      let seconds = max(0.01, until.timeIntervalSince(surroundings.now()))
-      return Task { [surroundings] in
+    timer = seconds.map { seconds in
+      Task { [surroundings] in
         await surroundings.sleep(seconds)
         if !Task.isCancelled { self.advance() }
       }
     }
-    if !isBusy { for waiter in Array(waiters.keys) { endWait(waiter) } }
   }
 
   @discardableResult private func save() -> Bool {

@@ -262,6 +262,22 @@ import Testing
     #expect(queue.takeEvents() == [.dropped("phone of customer", "another installation")])
   }
 
+  @Test func `An installation whose ID is not known yet is not another one`() {
+    var queue = CallQueue()
+    queue.begin(CallQueue.Identity(app: "customer", installation: "i1", process: "p"))
+    queue.signIn("a", formerHeaders: nil, at: Date())
+    queue.begin(CallQueue.Identity(app: "customer", installation: nil, process: "q"))
+    queue.add(Self.phone("p"), at: Date())
+    #expect(queue.session?.owner == "a")
+    #expect(queue.calls.first?.body?["installation_id"] == .text("i1"))
+    queue.identify("i1")
+    #expect(queue.calls.count == 1)
+    // A restored backup, if the ID comes late.
+    queue.identify("i2")
+    #expect(queue.session == nil && queue.calls.isEmpty)
+    #expect(queue.takeEvents() == [.dropped("phone of customer", "another installation")])
+  }
+
   @Test func `A clock that was set back delays no call for long`() {
     var queue = CallQueue()
     let now = Date(timeIntervalSince1970: 1_790_000_000)

@@ -17,6 +17,8 @@
     var watched: Set<String> = []
     private var deviceToken: Data?
     private var lastAlerts: Bool?
+    /// Whether the installation has its ID, which iOS does not give before the phone's first unlock.
+    private var isIdentified: Bool
     /// Whether the app has named the person: what iOS reports before is passed on then.
     private(set) var isSignedIn = false
 
@@ -27,6 +29,7 @@
       var configuration = configuration
       configuration.installation =
         configuration.installation ?? UIDevice.current.identifierForVendor?.uuidString
+      isIdentified = configuration.installation != nil
       client = RidePulseClient(configuration, transport: transport)
       onEvent = configuration.onEvent
       watchPermission()
@@ -38,6 +41,7 @@
     ///
     /// It asks for no permission; iOS gives the token without.
     public func signIn(_ owner: String) async {
+      await identify()
       if let former = await client.owner, former != owner { await signOut() }
       await client.signIn(owner)
       isSignedIn = true
@@ -83,6 +87,7 @@
 
     /// Call it when the app becomes active: sends what waits, a contact, and whether notifications are allowed.
     public func becameActive() async {
+      await identify()
       await client.hurry()
       guard isSignedIn else { return }
       await client.contact()
@@ -94,6 +99,7 @@
 
     /// Call it in `application(_:didReceiveRemoteNotification:)` after the app has read the ride again.
     public func receivedBackgroundPush() async {
+      await identify()
       await client.hurry()
       guard isSignedIn else { return }
       await client.contact()
@@ -105,6 +111,12 @@
     public nonisolated func seen(_ notification: UNNotification) async {
       guard let id = notification.request.content.userInfo["apns_id"] as? String else { return }
       await client.seen(id)
+    }
+
+    private func identify() async {
+      guard !isIdentified, let id = UIDevice.current.identifierForVendor else { return }
+      isIdentified = true
+      await client.identify(id.uuidString)
     }
 
     private func register(_ token: Data) async {

@@ -15,23 +15,40 @@ struct QueueFile: Sendable {
   private var file: URL { folder.appendingPathComponent("queue.json") }
   private var broken: URL { folder.appendingPathComponent("queue.broken.json") }
 
-  /// Returns the stored queue; nil if there is none, or none that this version reads.
-  func read() -> CallQueue? {
-    guard let data = try? Data(contentsOf: file),
-      let queue = try? JSONDecoder().decode(CallQueue.self, from: data),
-      queue.version == CallQueue.version
-    else { return nil }
-    return queue
+  /// What is stored.
+  enum Content {
+    case nothing
+    case queue(CallQueue)
+    /// It can't be read now: iOS has started the app before the phone was unlocked for the first time.
+    case locked(String)
+    /// It was read, and this version can't use it.
+    case broken
   }
 
-  /// Returns the stored queue. A file that can't be read is moved aside, for whoever wants to know why.
-  func load() -> (queue: CallQueue, problem: KitEvent?) {
-    if let queue = read() { return (queue, nil) }
-    guard FileManager.default.fileExists(atPath: file.path) else { return (CallQueue(), nil) }
-    do {
-      try replace(broken, with: file)
-      return (CallQueue(), .brokenFile(broken.path))
-    } catch { return (CallQueue(), .notSaved("\(error)")) }
+  func read() -> Content {
+    let data: Data
+    do { data = try Data(contentsOf: file) } catch {
+      return FileManager.default.fileExists(atPath: file.path) ? .locked("\(error)") : .nothing
+    }
+    guard let queue = try? JSONDecoder().decode(CallQueue.self, from: data),
+      queue.version == CallQueue.version
+    else { return .broken }
+    return .queue(queue)
+  }
+
+  /// Returns the stored queue, nil if it can't be read now. A broken file is moved aside, for whoever wants to
+  /// know why.
+  func load() -> (queue: CallQueue?, problem: KitEvent?) {
+    switch read() {
+    case .nothing: return (CallQueue(), nil)
+    case .queue(let queue): return (queue, nil)
+    case .locked(let reason): return (nil, .notRead(reason))
+    case .broken:
+      do {
+        try replace(broken, with: file)
+        return (CallQueue(), .brokenFile(broken.path))
+      } catch { return (CallQueue(), .notSaved("\(error)")) }
+    }
   }
 
   /// Writes the queue: after it returned, a crash of the phone keeps it.

@@ -19,17 +19,14 @@ struct ReceiptFolder: Sendable {
     try QueueFile.write(try JSONEncoder().encode(receipt), to: file, in: receipts)
   }
 
-  /// Returns the receipts, and removes files that are none.
+  /// Returns the receipts that can be read now, and removes files that are none.
   func all() -> [Receipt] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: receipts.path)) ?? []
     return names.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.sorted().compactMap {
       name in
       let file = receipts.appendingPathComponent(name)
-      if let data = try? Data(contentsOf: file),
-        let receipt = try? JSONDecoder().decode(Receipt.self, from: data)
-      {
-        return receipt
-      }
+      guard let data = try? Data(contentsOf: file) else { return nil }
+      if let receipt = try? JSONDecoder().decode(Receipt.self, from: data) { return receipt }
       try? FileManager.default.removeItem(at: file)
       return nil
     }

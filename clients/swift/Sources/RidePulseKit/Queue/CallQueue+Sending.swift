@@ -72,9 +72,10 @@ extension CallQueue {
   }
 
   func isReplaced(_ call: Call, behind index: Int) -> Bool {
-    call.farewell == nil && calls[(index + 1)...].contains {
-      $0.session == call.session && $0.report.slot == call.report.slot
-    }
+    call.farewell == nil
+      && calls[(index + 1)...].contains {
+        $0.session == call.session && $0.report.slot == call.report.slot
+      }
   }
 
   private mutating func confirm(_ report: Report, at now: Date) {

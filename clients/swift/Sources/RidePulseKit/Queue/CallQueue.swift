@@ -37,12 +37,7 @@ struct CallQueue: Codable, Sendable {
   /// Continues after a start of the process. What was on its way when a session ended is not repeated.
   mutating func begin(_ identity: Identity) {
     self.identity = identity
-    // A backup that was restored on another phone: these tokens are not this one's.
-    if let installation, installation != identity.installation {
-      for call in calls { drop(call, because: "another installation") }
-      (session, calls) = (nil, [])
-    }
-    installation = identity.installation
+    identify(identity.installation)
     for call in calls where call.farewell == nil && call.session != session?.number {
       drop(call, because: "signed out")
     }
@@ -51,6 +46,17 @@ struct CallQueue: Codable, Sendable {
     for index in calls.indices.reversed() where isReplaced(calls[index], behind: index) {
       drop(calls.remove(at: index), because: "replaced by a newer one")
     }
+  }
+
+  /// Takes the installation's ID; nil means that it is not known yet.
+  mutating func identify(_ current: String?) {
+    // A backup that was restored on another phone: these tokens are not this one's.
+    if let installation, let current, installation != current {
+      for call in calls { drop(call, because: "another installation") }
+      (session, calls) = (nil, [])
+    }
+    installation = current ?? installation
+    identity.installation = installation
   }
 
   /// Begins a session, or goes on with that of the same person.
