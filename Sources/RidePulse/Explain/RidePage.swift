@@ -46,8 +46,9 @@ struct RidePage {
 
     """
 
-  static let script =
-    file("phone.js") + file("screens.js") + """
+  static let script = file("phone.js") + file("screens.js") + drawing
+
+  private static let drawing = """
 
     const screens = JSON.parse(document.getElementById('data').textContent);
     document.getElementById('screens').replaceChildren(drawScreens(screens, drawPhone));
