@@ -81,6 +81,30 @@ import TestSupport
     #expect(try await passes.summary(from: start, to: start + .seconds(1)).sample == nil)
   }
 
+  @Test func `A ride's passes are read page by page, up to a limit`() async throws {
+    func add(_ first: Int, _ last: Int) async throws {
+      try await session.script(
+        """
+        insert into ridepulse.recorded (ride_id, fence, decided_at, from_at, sample, pass)
+        select ride, n, now(), now() + n / 7 * interval '1 second', 1, '{}'
+        from generate_series(\(first), \(last)) n, unnest(array['long', 'other']) ride
+        """)
+    }
+    let passes = RecordedPasses(session: session)
+    let (start, end) = (Timestamp(epochSeconds: 0), Timestamp(epochSeconds: 4_000_000_000))
+    let limit = RecordedPasses.rideLimit
+    try await add(1, 1001)
+    var read = try await passes.passes(of: "long", from: start, to: end)
+    #expect(read.rows.map(\.fence) == Array(1...1001) && !read.isCut)
+    try await add(1002, limit)
+    read = try await passes.passes(of: "long", from: start, to: end)
+    #expect(read.rows.map(\.fence) == (1...Int64(limit)).map(\.self) && !read.isCut)
+    try await add(limit + 1, limit + 1)
+    read = try await passes.passes(of: "long", from: start, to: end)
+    #expect(read.rows.count == limit && read.isCut)
+    #expect(read.rows.allSatisfy { $0.ride == "long" })
+  }
+
   @Test func `A ride that is no longer held is not recorded`() async throws {
     let batch = try await decided()
     try await session.script("update ridepulse.agenda set fence = fence + 1 where ride_id = 'r1'")

@@ -91,24 +91,40 @@ package struct RecordedPasses: Sendable {
     }
   }
 
+  /// The most passes of a ride that are read.
+  package static let rideLimit = 5 * pageSize
+
   /// Returns the passes of one ride that were decided within a time, in the order of their earliest
-  /// times. The index is by time: a ride's own is found among those of the same hours.
+  /// times: the first `rideLimit`, and whether there are more. The index is by time: a ride's own is
+  /// found among those of the same hours.
   ///
   /// - Parameter earliest: The earliest time that a pass can have.
   package func passes(
-    of ride: String, from earliest: Timestamp, to end: Timestamp
-  ) async throws(PostgresError) -> [Row] {
-    let bounds = [String(earliest.microseconds), String(end.microseconds)]
-    return try Row.all(
-      try await session.run([Call(Self.ofRide, bounds + [ride])], timeout: .seconds(10))[0])
+    of ride: RideID, from earliest: Timestamp, to end: Timestamp
+  ) async throws(PostgresError) -> (rows: [Row], isCut: Bool) {
+    var rows: [Row] = []
+    var last = (from: earliest, fence: Int64.min)
+    while true {
+      let parameters = [
+        String(earliest.microseconds), String(end.microseconds), ride.text,
+        String(last.from.microseconds), String(last.fence),
+      ]
+      let page = try Row.all(
+        try await session.run([Call(Self.ofRide, parameters)], timeout: .seconds(10))[0])
+      guard rows.count < Self.rideLimit else { return (rows, !page.isEmpty) }
+      rows += page
+      guard page.count == Self.pageSize, let end = page.last else { return (rows, false) }
+      last = (end.from, end.fence)
+    }
   }
 
-  /// $3 the ride's ID.
+  /// $3 the ride's ID, $4 and $5 the place of the last pass before these.
   private static let ofRide = Statement(
     name: "recorded_of_ride",
     sql: """
       select \(Row.selected) from ridepulse.recorded r
-      where \(range) and r.from_at >= \(SQLTime.timestamp("$1::bigint"))
+      where \(range)
+        and (r.from_at, r.fence) > (\(SQLTime.timestamp("$4::bigint")), $5::bigint)
         and r.from_at < \(SQLTime.timestamp("$2::bigint")) and r.ride_id = $3
       order by r.from_at, r.fence limit \(pageSize)
       """)

@@ -5,7 +5,8 @@ import Timeline
 
 /// The recorded passes of one ride, as far as the database gives them.
 enum RecordedSource: Sendable {
-  case passes([RecordedRide.StoredPass])
+  /// The first ones, and whether there are more.
+  case passes([RecordedRide.StoredPass], isCut: Bool = false)
   /// The role may not read them, or there are too many of other rides.
   case unreadable
 
@@ -20,9 +21,10 @@ enum RecordedSource: Sendable {
     let times = history.entries.flatMap { [$0.occurredAt, $0.createdAt] }
     guard let first = times.min(), let last = times.max() else { return .passes([]) }
     do throws(PostgresError) {
-      let rows = try await RecordedPasses(session: session).passes(
-        of: id, from: first - lead, to: last + tail)
-      return .passes(rows.map { RecordedRide.StoredPass(fence: $0.fence, json: $0.pass) })
+      let (rows, isCut) = try await RecordedPasses(session: session).passes(
+        of: RideID(id), from: first - lead, to: last + tail)
+      return .passes(
+        rows.map { RecordedRide.StoredPass(fence: $0.fence, json: $0.pass) }, isCut: isCut)
     } catch {
       if case .timeout = error.kind { return .unreadable }
       if error.server?.sqlState == Self.insufficientPrivilege { return .unreadable }
@@ -34,7 +36,7 @@ enum RecordedSource: Sendable {
 
   /// Returns the ride decided again; nil if it was not recorded, or without rules.
   func ride(_ id: String, by configuration: EngineConfiguration?) -> RecordedRide? {
-    guard case .passes(let passes) = self, !passes.isEmpty, let configuration else { return nil }
+    guard case .passes(let passes, _) = self, !passes.isEmpty, let configuration else { return nil }
     return RecordedRide(RideID(id), passes, by: configuration)
   }
 }

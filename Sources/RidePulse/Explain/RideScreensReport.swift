@@ -69,6 +69,11 @@ struct RideScreensReport {
         "\(Self.contents(screens.unknownOfOtherRules)) not known: "
           + "other rules than those in use decided.")
     }
+    if case .passes(_, isCut: true) = source {
+      notes.append(
+        "Only the first \(RecordedPasses.rideLimit) recorded passes of the ride were read; of later "
+          + "pushes the content is not known.")
+    }
     let uncertain = history.entries.count { $0.status == LedgerEntry.Status.uncertain.rawValue }
     if uncertain > 0 {
       notes.append(
@@ -91,10 +96,11 @@ struct RideScreensReport {
   private var cause: String {
     switch source {
     case .unreadable: "the recorded passes can't be read by this role, or not in time"
-    case .passes(let passes) where passes.isEmpty:
+    case .passes(let passes, _) where passes.isEmpty:
       "the ride was not recorded, see RIDEPULSE_RECORD"
     case .passes where !hasRules: "the rules can't be used here, see RIDEPULSE_SCHEDULES"
-    case .passes: "deciding the recorded passes again did not give it"
+    case .passes:
+      "deciding the recorded passes again did not give it, or its person is erased"
     }
   }
 }
