@@ -50,9 +50,12 @@ package struct LedgerScreens: Sendable {
     add(source.pushes, of: &source, to: &feed)
     phones = source.phones.all.map { identity in
       var phone = Phone(identity: identity)
-      let screens = feed.steps(of: identity, until: end)
-      phone.steps = screens.suffix(Self.stepLimit)
-      phone.isCut = screens.count > Self.stepLimit
+      for screen in feed.changes(of: identity, until: end) {
+        phone.steps.append(screen)
+        guard phone.steps.count > Self.stepLimit else { continue }
+        phone.steps.removeFirst()
+        phone.isCut = true
+      }
       return phone
     }
   }
@@ -112,22 +115,24 @@ extension RidePhones.Activity {
 }
 
 extension ScreenFeed {
-  /// Returns a phone's screen each time that it changes.
-  fileprivate func steps(of phone: RidePhones.Phone, until end: Timestamp) -> [Screen] {
-    let times = times(of: phone.id).filter { $0 <= end }
-    guard let start = times.first else { return [] }
-    let scenario = ScenarioPhone(
-      name: nil, id: phone.id, platform: phone.platform, start: start)
-    var instants = Set(times)
-    for screen in screens(of: scenario, at: times) {
-      for card in screen.cards { instants.formUnion(card.changes.filter { $0 <= end }) }
+  /// Returns a phone's screen each time that it changes, with what was lost since the time before.
+  fileprivate func changes(
+    of phone: RidePhones.Phone, until end: Timestamp
+  ) -> AnyIterator<Screen> {
+    let scenario = times(of: phone.id).first.map { start in
+      ScenarioPhone(name: nil, id: phone.id, platform: phone.platform, start: start)
     }
-    var steps: [Screen] = []
-    for screen in screens(of: scenario, at: instants.sorted())
-    where steps.last?.looksLike(screen) != true {
-      steps.append(screen)
+    var run = scenario.map(self.run)
+    var last: Screen?
+    return AnyIterator {
+      while let instant = run?.next, instant <= end, let screen = run?.screen(at: instant) {
+        if last?.looksLike(screen) == true { continue }
+        run?.forgetOutcomes()
+        last = screen.withoutMemory
+        return last
+      }
+      return nil
     }
-    return steps
   }
 }
 

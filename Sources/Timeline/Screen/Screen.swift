@@ -22,8 +22,12 @@ package struct Screen: Hashable, Sendable {
   package internal(set) var badge: Int64?
   /// How often FCM reported that it deleted the messages that it stored.
   package private(set) var deletions = 0
-  /// What happened to each push whose fate is decided, in this order.
+  /// What happened to each push whose fate is decided, in this order; of a `ScreenRun` that forgot
+  /// some, the later ones.
   package private(set) var outcomes: [Outcome] = []
+  private var counts: [Attention: Int] = [:]
+  /// How many pushes may have rung, lit the screen or neither: their content is not known.
+  package private(set) var unknownCount = 0
   /// The longest time for which a card was stale while the phone was on.
   package internal(set) var longestStale = Duration.zero
   /// The cards that were ever on this screen.
@@ -103,6 +107,20 @@ package struct Screen: Hashable, Sendable {
 
   private mutating func record(_ push: ScreenPush, _ fate: PushFate, at instant: Timestamp) {
     outcomes.append(Outcome(push: push, at: instant, fate: fate))
+    if !push.hasContent {
+      unknownCount += 1
+    } else if case .shown(let attention) = fate {
+      counts[attention, default: 0] += 1
+    }
+  }
+
+  mutating func forgetOutcomes() { outcomes = [] }
+
+  /// The screen as it is shown, without what it remembers of pushes to take later ones.
+  var withoutMemory: Screen {
+    var screen = self
+    screen.drawnIDs = []
+    return screen
   }
 }
 
@@ -117,12 +135,7 @@ extension Screen {
   }
 
   /// How many pushes had this effect.
-  package func count(_ attention: Attention) -> Int {
-    outcomes.count { $0.fate == .shown(attention) && $0.push.hasContent }
-  }
-
-  /// How many pushes may have rung, lit the screen or neither: their content is not known.
-  package var unknownCount: Int { outcomes.count { !$0.push.hasContent } }
+  package func count(_ attention: Attention) -> Int { counts[attention, default: 0] }
 
   /// The card that the person looks at: the newest one.
   package var card: ScreenCard? { cards.last }

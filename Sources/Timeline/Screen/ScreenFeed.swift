@@ -26,15 +26,17 @@ package struct ScreenFeed: Sendable {
 
   /// Returns a phone's screen as it is at some time.
   package func screen(of phone: ScenarioPhone, at instant: Timestamp) -> Screen {
-    var run = ScreenRun(phone, sent[phone.id] ?? [])
+    var run = self.run(phone)
     return run.screen(at: instant)
   }
 
   /// Returns a phone's screens at times in their order.
   package func screens(of phone: ScenarioPhone, at instants: [Timestamp]) -> [Screen] {
-    var run = ScreenRun(phone, sent[phone.id] ?? [])
+    var run = self.run(phone)
     return instants.map { run.screen(at: $0) }
   }
+
+  func run(_ phone: ScenarioPhone) -> ScreenRun { ScreenRun(phone, sent[phone.id] ?? []) }
 
   /// Returns everything that was sent to a phone, whether or not it could be reached.
   package func pushes(to phone: Int64) -> [(at: Timestamp, push: ScreenPush)] {

@@ -17,7 +17,8 @@ package struct ScreenJSON {
     self.name = name
   }
 
-  /// Times are in whole seconds since 1970.
+  /// Times are in whole seconds since 1970. `lost` is of the screen's `outcomes`: all in a story, of a
+  /// real ride those since the step before.
   package var value: JSONValue {
     .object([
       "platform": .string(screen.platform.rawValue), "app": .string(app), "name": .orNull(name),
@@ -57,12 +58,13 @@ package struct ScreenJSON {
 
   private func card(_ card: ScreenCard) -> JSONValue {
     let known: [String: JSONValue] = card.isKnown ? [:] : ["known": .bool(false)]
-    return .object(known.merging([
-      "name": .string(card.name), "state": card.state, "look": card.look,
-      "stale": .bool(card.isStale(at: screen.now)), "stale_at": .orNull(card.staleAt),
-      "ended": .bool(card.isEnded), "gone_at": .orNull(card.goneAt),
-      "at": .integer(card.changedAt.epochSeconds),
-    ]) { $1 })
+    return .object(
+      known.merging([
+        "name": .string(card.name), "state": card.state, "look": card.look,
+        "stale": .bool(card.isStale(at: screen.now)), "stale_at": .orNull(card.staleAt),
+        "ended": .bool(card.isEnded), "gone_at": .orNull(card.goneAt),
+        "at": .integer(card.changedAt.epochSeconds),
+      ]) { $1 })
   }
 
   private func waiting(_ push: ScreenPush) -> JSONValue {

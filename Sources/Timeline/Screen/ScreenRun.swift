@@ -41,6 +41,15 @@ struct ScreenRun {
     return screen
   }
 
+  /// When the screen may change next; nil if it stays as it is.
+  var next: Timestamp? {
+    let own = screen.cards.flatMap(\.changes).filter { $0 > screen.now }
+    return ([steps.first?.at, changes.first?.at].compactMap(\.self) + own).min()
+  }
+
+  /// Lets the next screens tell only what happens from here on.
+  mutating func forgetOutcomes() { screen.forgetOutcomes() }
+
   private mutating func applyChanges(until instant: Timestamp) {
     while let change = changes.first, change.at <= instant {
       change.apply(to: &screen)

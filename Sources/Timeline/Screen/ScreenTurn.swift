@@ -18,25 +18,21 @@ package struct ScreenTurn: Hashable, Sendable {
 extension ScreenFeed {
   /// Returns the turns of a phone's screen before an instant, in the order of time.
   package func turns(of phone: ScenarioPhone, before end: Timestamp) -> [ScreenTurn] {
-    let own = phone.changes.map { ScreenTurn(at: $0.at, kind: $0.turn) }
-    let instants = (own.map(\.at) + pushes(to: phone.id).map(\.at)).sorted()
-    let stated = screens(of: phone, at: instants).flatMap { screen in
-      screen.cards.flatMap { [$0.isEnded ? nil : $0.staleAt, $0.goneAt] }.compactMap { $0 }
-    }
-    // A later push often comes before: only what has really happened by then counts.
-    let turns = Set(stated.filter { $0 < end }).sorted()
-    let screens = screens(of: phone, at: turns.flatMap { [$0 - .microseconds(1), $0] })
-    let happened = turns.indices.flatMap { index -> [ScreenTurn] in
-      let (before, after) = (screens[2 * index], screens[2 * index + 1])
-      let at = turns[index]
-      var kinds: [ScreenTurn.Kind] = []
-      if after.isOnline, after.cards.contains(where: { $0.isStale(at: at) && $0.staleAt == at }) {
-        kinds.append(.stale)
+    var turns = phone.changes.filter { $0.at < end }.map { ScreenTurn(at: $0.at, kind: $0.turn) }
+    var run = self.run(phone)
+    var cards: [ScreenCard] = []
+    while let at = run.next, at < end {
+      let screen = run.screen(at: at)
+      run.forgetOutcomes()
+      if screen.isOnline, screen.cards.contains(where: { $0.isStale(at: at) && $0.staleAt == at }) {
+        turns.append(ScreenTurn(at: at, kind: .stale))
       }
-      if before.cards.count > after.cards.count { kinds.append(.gone) }
-      return kinds.map { ScreenTurn(at: at, kind: $0) }
+      if cards.contains(where: { $0.goneAt == at }), screen.cards.count < cards.count {
+        turns.append(ScreenTurn(at: at, kind: .gone))
+      }
+      cards = screen.cards
     }
-    return (own.filter { $0.at < end } + happened).sorted { $0.at < $1.at }
+    return turns.sorted { $0.at < $1.at }
   }
 }
 

@@ -39,4 +39,32 @@ import Testing
     #expect(turns == [ScreenTurn(at: time(5), kind: .leaves)])
     #expect(ScreenFeed().turns(of: away, before: time(20)).map(\.kind) == [.leaves, .returns])
   }
+
+  /// A card, and its content from a minute on.
+  private func feed(_ aps: [String: JSONValue]) -> ScreenFeed {
+    var feed = ScreenFeed()
+    let content: [String: JSONValue] = [
+      "timestamp": .integer(time(1).epochSeconds), "content-state": .object([:]),
+    ]
+    let push = ScreenPush(
+      id: "a", type: .liveactivity, address: "t", storage: .apns(.neverStore), card: "r1",
+      payload: .object(["aps": .object(content.merging(aps) { $1 })]))
+    feed.add(.startsCard("r1"), to: 1, at: Self.start)
+    feed.add(.push(push), to: 1, at: time(1))
+    return feed
+  }
+
+  @Test func `A card turns the screen when it is stale, and when it leaves`() {
+    let stale = feed(["event": .string("update"), "stale-date": .integer(time(5).epochSeconds)])
+    #expect(stale.turns(of: phone, before: time(60)) == [ScreenTurn(at: time(5), kind: .stale)])
+    #expect(stale.turns(of: phone, before: time(5)) == [])
+    let ended = feed(["event": .string("end"), "dismissal-date": .integer(time(9).epochSeconds)])
+    #expect(ended.turns(of: phone, before: time(60)) == [ScreenTurn(at: time(9), kind: .gone)])
+  }
+
+  @Test func `A card that iOS ended leaves, too`() {
+    let feed = feed(["event": .string("update")])
+    let gone = ScreenTurn(at: time(12 * 60), kind: .gone)
+    #expect(feed.turns(of: phone, before: time(13 * 60)) == [gone])
+  }
 }
