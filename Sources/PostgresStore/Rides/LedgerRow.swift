@@ -15,6 +15,8 @@ package struct LedgerRow: Hashable, Sendable {
   package var occurredAt: Timestamp
   package var rule: String
   package var app: String
+  /// The person whom it was for; nil if it was for none, and once the person is erased.
+  package var ownerID: OwnerID?
   /// `apns-push-type`; of what is no push, its kind.
   package var pushType: String
   /// What it does to a card: `start`, `update` or `end`.
@@ -66,6 +68,7 @@ extension LedgerRow: SelectedRecord {
     occurredAt = try columns.next("occurred_at")
     rule = try columns.next("rule")
     app = try columns.next("app")
+    ownerID = try columns.next("owner_id")
     pushType = try columns.next("push_type")
     cardEvent = try columns.next("card_event")
     status = try columns.next("status")

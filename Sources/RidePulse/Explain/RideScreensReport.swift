@@ -140,7 +140,7 @@ extension AcceptedPush {
       let type = PushType(rawValue: row.pushType)
     else { return nil }
     self.init(
-      id: row.id, rule: row.rule, app: App(rawValue: row.app),
+      id: row.id, rule: row.rule, app: App(rawValue: row.app), owner: row.ownerID,
       platform: row.isAndroid ? .android : .ios, type: type,
       cardEvent: row.cardEvent.flatMap { CardEvent(rawValue: $0) }, tokenSuffix: row.tokenSuffix,
       event: row.event, eventAt: row.occurredAt, at: row.finishedAt ?? row.createdAt,

@@ -8,6 +8,8 @@ package struct AcceptedPush: Hashable, Sendable {
   package var id: String
   package var rule: String
   package var app: App
+  /// The person whom it was for; nil for a channel, and once the person is erased.
+  package var owner: OwnerID?
   package var platform: Platform
   package var type: PushType
   package var cardEvent: CardEvent?
@@ -22,13 +24,14 @@ package struct AcceptedPush: Hashable, Sendable {
   package var isOfTheseRules = true
 
   package init(
-    id: String, rule: String, app: App, platform: Platform = .ios, type: PushType = .alert,
-    cardEvent: CardEvent? = nil, tokenSuffix: String?, event: String, eventAt: Timestamp,
-    at: Timestamp, collapseID: String? = nil
+    id: String, rule: String, app: App, owner: OwnerID? = nil, platform: Platform = .ios,
+    type: PushType = .alert, cardEvent: CardEvent? = nil, tokenSuffix: String?, event: String,
+    eventAt: Timestamp, at: Timestamp, collapseID: String? = nil
   ) {
     self.id = id
     self.rule = rule
     self.app = app
+    self.owner = owner
     self.platform = platform
     self.type = type
     self.cardEvent = cardEvent

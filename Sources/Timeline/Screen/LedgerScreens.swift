@@ -64,7 +64,7 @@ package struct LedgerScreens: Sendable {
     _ pushes: [AcceptedPush], of source: inout Source, to feed: inout ScreenFeed
   ) {
     let contents = pushes.map { push in
-      push.isOfTheseRules ? source.recorded?.take(push) : nil
+      push.isOfTheseRules && source.phones.isAssigned(push) ? source.recorded?.take(push) : nil
     }
     for (push, content) in zip(pushes, contents) {
       if content == nil {
@@ -105,11 +105,12 @@ extension RidePhones.Activity {
   /// Adds what the app did with the card: it started it, unless a push had, and a person removed it.
   fileprivate func add(to feed: inout ScreenFeed, _ source: LedgerScreens.Source) {
     guard let phone = source.phones.phone(of: self) else { return }
-    let isStarted = source.pushes.contains { push in
-      push.cardEvent == .start && push.app == app && push.at <= registeredAt
-        && source.phones.receivers(of: push).contains(phone)
+    let own = source.pushes.filter { source.phones.activity(of: $0) == self }
+    if !own.contains(where: { $0.cardEvent == .start }) {
+      // An app registers a card again at each launch, and the row has the last time alone.
+      let start = own.map(\.at).reduce(registeredAt, min)
+      feed.add(.startsCard(source.ride.text), to: phone, at: start)
     }
-    if !isStarted { feed.add(.startsCard(source.ride.text), to: phone, at: registeredAt) }
     if let dismissedAt { feed.add(.removesCard(source.ride.text), to: phone, at: dismissedAt) }
   }
 }

@@ -22,11 +22,11 @@ import Testing
   }
 
   private func card(
-    _ event: CardEvent, after seconds: Int64, token: String? = "aaaaaa"
+    _ event: CardEvent, after seconds: Int64, token: String? = "aaaaaa", owner: OwnerID? = "c"
   ) -> AcceptedPush {
     AcceptedPush(
-      id: "card \(seconds)", rule: "card", app: .customer, type: .liveactivity, cardEvent: event,
-      tokenSuffix: token, event: "driver_arrived", eventAt: Sample.now,
+      id: "card \(seconds)", rule: "card", app: .customer, owner: owner, type: .liveactivity,
+      cardEvent: event, tokenSuffix: token, event: "driver_arrived", eventAt: Sample.now,
       at: Sample.now + .seconds(seconds))
   }
 
@@ -131,6 +131,78 @@ import Testing
     #expect(steps.last?.now == Sample.now + .seconds(30))
   }
 
+  @Test func `A card that was registered again starts with the first push to it, by any token`()
+    throws
+  {
+    var activity = Self.activity
+    activity.registeredAt = Sample.now + .seconds(600)
+    let screens = screens(
+      [card(.update, after: 5, token: "0ldd0e"), card(.update, after: 10), card(.end, after: 20)],
+      activities: [activity])
+    let steps = try #require(screens.phones.first).steps
+    #expect(steps.first?.now == Sample.now + .seconds(5))
+    #expect(steps.first?.cards.first?.isEnded == false && steps.first?.outcomes.count == 1)
+    #expect(steps.flatMap(\.outcomes).compactMap(\.fate.loss) == [])
+  }
+
+  @Test func `A card that the app started after an earlier one of a push is started, too`() throws {
+    var (first, second) = (Self.activity, Self.activity)
+    first.tokenSuffix = "f1f1f1"
+    first.registeredAt = Sample.now + .seconds(2)
+    second.registeredAt = Sample.now + .seconds(100)
+    let screens = screens(
+      [
+        card(.start, after: 1, token: "eeeeee"), card(.end, after: 50, token: "f1f1f1"),
+        card(.update, after: 110),
+      ], activities: [first, second])
+    let steps = try #require(screens.phones.first).steps
+    #expect(steps.flatMap(\.outcomes).compactMap(\.fate.loss) == [])
+    #expect(steps.last?.cards.last?.isEnded == false)
+  }
+
+  @Test func `A card without a token of its own is on its person's phone, or on one of its own`()
+    throws
+  {
+    var other = Self.phone
+    other.id = 8
+    other.owner = "d"
+    other.tokenSuffix = "d1d1d1"
+    let phones = RidePhones([Self.phone, other])
+    #expect(phones.receivers(of: card(.start, after: 1, token: "eeeeee", owner: "d")) == [8])
+    #expect(phones.receivers(of: card(.update, after: 1, token: "0ldd0e", owner: "d")) == [8])
+    #expect(phones.receivers(of: card(.start, after: 1, token: "eeeeee", owner: "x")) == [])
+    #expect(phones.receivers(of: card(.start, after: 1, token: "eeeeee", owner: nil)) == [])
+
+    let starts = [
+      card(.start, after: 1, token: "eeeeee", owner: "x"),
+      card(.start, after: 2, token: "ffffff", owner: nil),
+    ]
+    let screens = screens(starts, phones: [Self.phone, other])
+    let cards = Dictionary(
+      screens.phones.map { ($0.identity.owner?.text ?? "", $0.steps.last?.cards.count ?? 0) }
+    ) { $0 + $1 }
+    #expect(cards == ["c": 0, "d": 0, "x": 1, "": 1])
+  }
+
+  @Test func `The content of a card of nobody known is unknown`() {
+    let phones = RidePhones([Self.phone], activities: [Self.activity])
+    #expect(!phones.isAssigned(card(.start, after: 1, token: "eeeeee", owner: nil)))
+    #expect(phones.isAssigned(card(.start, after: 1, token: "eeeeee")))
+    #expect(phones.isAssigned(card(.update, after: 1, owner: nil)))
+    #expect(phones.isAssigned(card(.update, after: 1, token: nil, owner: nil)))
+    #expect(phones.isAssigned(alert()))
+  }
+
+  @Test func `A card of a person whose phone only an alert names is on that phone`() throws {
+    var other = alert("b", token: "999999", after: 5)
+    other.owner = "x"
+    let screens = screens(
+      [card(.start, after: 1, token: "eeeeee", owner: "x"), other], phones: [Self.phone])
+    let phone = try #require(screens.phones.last)
+    #expect(screens.phones.count == 2 && phone.identity.tokenSuffix == "999999")
+    #expect(phone.steps.last?.cards.count == 1 && phone.steps.last?.notifications.count == 1)
+  }
+
   @Test func `A phone that only the ledger knows has a screen of its own`() {
     let screens = screens([
       alert(), alert("b", token: "999999"), alert("c", token: "d1d1d1", app: .driver),
@@ -157,5 +229,26 @@ import Testing
     let pushes = (0..<Int64(LedgerScreens.stepLimit) + 20).map { alert("\($0)", after: $0) }
     let phone = try #require(screens(pushes).phones.first)
     #expect(phone.steps.count == LedgerScreens.stepLimit && phone.isCut)
+    #expect(phone.steps.last?.now == pushes.last?.at)
+    #expect(phone.steps.last?.unknownCount == pushes.count)
+  }
+
+  @Test func `A step has all that counted until then, and of losses only what is new`() throws {
+    let screens = screens([
+      alert("a"), card(.update, after: 10), alert("b", after: 20), alert("c", after: 30),
+    ])
+    let steps = try #require(screens.phones.first).steps
+    #expect(steps.map(\.unknownCount) == [1, 3, 4])
+    #expect(steps.map(\.outcomes.count) == [1, 2, 1])
+    let losses = steps.map { $0.outcomes.compactMap(\.fate.loss) }
+    #expect(losses == [[], ["the phone has no such card"], []])
+  }
+
+  @Test func `A card that nothing ended ends after 8 hours, and leaves 4 hours later`() throws {
+    let screens = screens([], activities: [Self.activity], until: 13)
+    let steps = try #require(screens.phones.first).steps
+    #expect(
+      steps.map { ($0.now - Sample.now) } == [.zero, .seconds(8 * 3600), .seconds(12 * 3600)])
+    #expect(steps.map { $0.cards.first?.isEnded } == [false, true, nil])
   }
 }
