@@ -45,7 +45,8 @@ enum Explain: Command {
       return .done
     }
     if format == .html {
-      throw context.arguments.error("--format html is about a ride; expected RIDE, or table or json")
+      throw context.arguments.error(
+        "--format html is about a ride; expected RIDE, or table or json")
     }
     let result = try await Database.with(context.environment, name: "explain") { session in
       do throws(PostgresError) {
