@@ -24,7 +24,8 @@ import Timeline
     #expect(problems.problems.first?.message.contains(message) == true, "\(problems)")
   }
 
-  private func limits(_ files: [String: String]) throws -> Result<[ScreenLimit.Kind], RuleProblems> {
+  private func limits(_ files: [String: String]) throws -> Result<[ScreenLimit.Kind], RuleProblems>
+  {
     let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }

@@ -53,7 +53,8 @@ struct AttentionPanels {
     if let old, old == new { text += "<span class=\"dim\">as before</span>" }
     if let old, old != new {
       let style = isNeutral ? "dim" : new > old ? "more" : "less"
-      text += "<span class=\"\(style)\">\(new > old ? "+" : "")\(new - old)</span> "
+      text +=
+        "<span class=\"\(style)\">\(new > old ? "+" : "")\(new - old)</span> "
         + "<span class=\"dim\">from \(old)</span>"
     }
     return "<div><dt>\(title)</dt><dd>\(text)</dd></div>"
