@@ -126,7 +126,7 @@ enum SearchStatements {
   /// the person's, deleted or none. $1 ends of tokens, $2 phones, $3 rides, $4 the app by which each
   /// names the person, $5 limit, $6 how far back to look.
   ///
-  /// The ledger does not name owners: a push to a card or without a phone belongs to whom the ride
+  /// The ledger's owner has no index: a push to a card or without a phone belongs to whom the ride
   /// names now.
   static let pushesOfPerson = Statement(
     name: "",
