@@ -41,7 +41,7 @@ import Timeline
       """
     let loaded = try RuleDirectory.parse(files: [(name: "rules.yaml", bytes: Array(text.utf8))])
       .get()
-    return EngineConfiguration(rules: loaded.ruleSet, bundleIDs: [.customer: "c"])
+    return EngineConfiguration(rules: loaded.ruleSet, bundleIDs: [.customer: "c", .driver: "d"])
   }
 
   /// A driver arrives ten minutes after midnight in Los Angeles.
