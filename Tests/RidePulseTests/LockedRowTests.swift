@@ -123,7 +123,7 @@ import Testing
   @Test func `A locked agenda row delays only its own ride`() async throws {
     try await Stage.run { stage in
       try await SettlementTests.notify(6, stage)
-      try stage.faults(#"[{"match": {"first": 6}, "action": {"delay_ms": 6000}}]"#)
+      try stage.faults(#"[{"match": {"first": 6}, "action": {"delay_ms": 3500}}]"#)
       let server = try Server(stage.environment)
       try await stage.until(
         "select count(*) from ridepulse.agenda where node is not null", is: "6")
