@@ -67,7 +67,7 @@ import TestSupport
   private func follow(
     _ stage: Stage, _ change: String, until outcome: (status: String, reason: String)
   ) async throws {
-    try stage.faults(#"[{"match": {}, "times": 1, "action": {"delay_ms": 6000}}]"#)
+    try stage.faults(#"[{"match": {}, "times": 1, "action": {"delay_ms": 3500}}]"#)
     let (server, client) = try await APIClient.serve(try stage.environment(rules: Self.chain))
     defer { server.stop() }
     try await stage.sql(
