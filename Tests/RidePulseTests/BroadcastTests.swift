@@ -30,7 +30,7 @@ import TestSupport
   @Test func `R59: an app with a hyphen that SIGHUP adds to the rules has channels at once`()
     async throws
   {
-    try await Stage.run { stage in
+    try await Stage.run(simulator: ["--topic", "com.example.courier"]) { stage in
       var environment = try stage.environment(rules: Self.rules("latest"))
       environment["APNS_FOOD_COURIER_BUNDLE_ID"] = "com.example.courier"
       let server = try Server(environment)
