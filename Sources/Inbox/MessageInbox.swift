@@ -3,7 +3,7 @@ package import SimulatorKit
 /// The newest messages that a simulator received, their fates, and the phones that they were for.
 ///
 /// A message costs a push little: it is appended with its record's bytes. All else is computed when
-/// somebody looks.
+/// the page or `/messages` is read.
 package final class MessageInbox {
   /// What is kept at most; what is beyond it leaves, the oldest first.
   struct Limits {

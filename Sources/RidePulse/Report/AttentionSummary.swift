@@ -46,7 +46,7 @@ struct AttentionSummary {
     litByHour = (0..<24).map { figures.total.litByHour[$0] ?? 0 }
   }
 
-  /// Creates that of an app that reached nobody.
+  /// Creates the summary of an app that sent nothing.
   init() {}
 
   static func byApp(_ figures: [App: AttentionFigures]) -> [String: AttentionSummary] {

@@ -74,7 +74,7 @@ package enum WebResponse {
   ) {
     guard let visitor = visitors[key] else { return }
     if visitor.waiting != nil {
-      // Nobody is there for the answer.
+      // The visitor has hung up, and an answer would be lost.
       if ready.isDisjoint(with: [.read, .write]) { drop(visitor) }
       return
     }

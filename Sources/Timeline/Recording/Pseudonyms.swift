@@ -13,7 +13,7 @@ package struct Pseudonyms: Sendable {
   /// Nil leaves everything as it is.
   private let hmac: HMAC?
 
-  /// Replaces nothing, for one ride that is shown to somebody who may read its rows.
+  /// Replaces nothing: for a ride that is shown to a reader with access to its rows.
   static let none = Pseudonyms(hmac: nil)
 
   private init(hmac: HMAC?) { self.hmac = hmac }

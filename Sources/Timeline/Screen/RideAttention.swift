@@ -49,7 +49,7 @@ extension RideView {
 
 extension ScreenPush {
   /// Returns how much it asks for attention on a phone that is on, has the card that it is about, and
-  /// has no Focus; nil if nobody notices it.
+  /// has no Focus; nil if it shows nothing.
   package func attention(at instant: Timestamp) -> Attention? {
     var screen = Screen(platform, at: instant)
     let named = payload.value(at: ["message", "data", "rp_card"])?.string

@@ -7,7 +7,7 @@ package struct RidePhones: Sendable {
     /// `devices.id`; below 0 for a phone that only the ledger knows.
     package var id: Int64
     package var app: App
-    /// Nil for a phone that only the ledger knows, if its row names nobody.
+    /// Nil for a phone that only the ledger knows, if its row names no owner.
     package var owner: OwnerID?
     package var platform: Platform
     package var installation: InstallationID?
@@ -86,7 +86,7 @@ package struct RidePhones: Sendable {
   /// Returns the IDs of the phones that a push reached.
   ///
   /// As in `ScreenFeed`, a card whose app named no installation is on its owner's first iPhone, and every
-  /// iPhone of the app subscribes to a channel. A card of nobody known is on no person's phone.
+  /// iPhone of the app subscribes to a channel. A card without a known owner is on no person's phone.
   func receivers(of push: AcceptedPush) -> [Int64] {
     let own = all.filter { $0.app == push.app && $0.platform == push.platform }
     guard push.isOfActivity else {
