@@ -29,7 +29,7 @@ let package = Package(
       name: "RidePulse",
       dependencies: [
         "Base", "RideCore", "Timeline", "Orchestrator", "PostgresStore", "PushClient", "RuleFiles",
-        "AdminServer", "LegacyGateway", "LocalStack", "SystemSupport",
+        "AdminServer", "LegacyGateway", "LocalStack", "SystemSupport", "Page",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -40,7 +40,7 @@ let package = Package(
       swiftSettings: strict),
     // What simulators show of the messages that they received. It decides nothing about them.
     .target(
-      name: "Inbox", dependencies: ["SimulatorKit", "Base", "RideCore", "Timeline", "CPage"],
+      name: "Inbox", dependencies: ["SimulatorKit", "Base", "RideCore", "Timeline", "Page"],
       swiftSettings: strict),
     // What simulators share: HTTP/2 over TLS, faults, records. No line of PushClient.
     .target(
@@ -74,7 +74,7 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "AdminServer",
-      dependencies: ["Base", "RideCore", "SystemSupport", "CMicrohttpd", "CPage"],
+      dependencies: ["Base", "RideCore", "SystemSupport", "CMicrohttpd", "Page"],
       swiftSettings: strict),
     .target(
       name: "LegacyGateway", dependencies: ["Base", "RideCore", "SystemSupport", "COpenSSL"],
@@ -96,6 +96,7 @@ let package = Package(
 
     // System.
     .target(name: "SystemSupport", dependencies: ["CSystem", "CZlib"], swiftSettings: strict),
+    .target(name: "Page", dependencies: ["CPage"], swiftSettings: strict),
 
     // C.
     .systemLibrary(
@@ -170,7 +171,7 @@ let package = Package(
       exclude: ["Client"], swiftSettings: strict),
     .testTarget(
       name: "AdminServerTests",
-      dependencies: ["AdminServer", "Base", "RideCore", "SystemSupport", "TestSupport"],
+      dependencies: ["AdminServer", "Page", "Base", "RideCore", "SystemSupport", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "LocalStackTests", dependencies: ["LocalStack", "TestSupport"],
@@ -204,7 +205,7 @@ let package = Package(
       name: "RidePulseTests",
       dependencies: [
         "RidePulse", "AdminServer", "Base", "RideCore", "Timeline", "PostgresStore", "PushClient",
-        "LocalStack", "RuleFiles", "StoreTestSupport", "TestSupport",
+        "LocalStack", "RuleFiles", "StoreTestSupport", "TestSupport", "Page",
       ],
       exclude: ["App", "Contract", "Golden", "Kotlin", "Legacy", "Page", "Slow"],
       swiftSettings: strict),

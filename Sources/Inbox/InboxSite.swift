@@ -27,7 +27,7 @@ final class InboxSite: WebSite {
     if let problem = guardian.problem(with: request) { return .answer(.refusal(403, problem)) }
     let path = String(request.path.prefix { $0 != "?" })
     if request.method == "GET" {
-      if let file = PageFile.file(at: path) { return .answer(file) }
+      if let file = InboxFile.answer(at: path) { return .answer(file) }
       do throws(MessageQuery.Fault) {
         switch path {
         case "/messages": return messages(try MessageQuery(request.path))

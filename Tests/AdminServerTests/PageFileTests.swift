@@ -1,4 +1,5 @@
 import Foundation
+import Page
 import Testing
 
 @testable import AdminServer

@@ -3,6 +3,7 @@ import Base
 import Foundation
 import Glibc
 import LocalStack
+import Page
 import RideCore
 import Testing
 import TestSupport

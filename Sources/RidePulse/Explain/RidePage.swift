@@ -1,5 +1,5 @@
-import AdminServer
 import Base
+import Page
 
 /// A ride's history as one HTML page that needs no server: its phones over time, and the table.
 struct RidePage {
@@ -27,14 +27,9 @@ struct RidePage {
       <script id="data" type="application/json">\(Escape.jsonInHTML(screens.json.text))</script>
       """
     let page = HTMLPage(
-      title: "ride", style: Self.style + Self.file("phone.css") + Self.file("screens.css"),
+      title: "ride", style: Self.style + PageFile.text(of: "phone.css") + PageFile.text(of: "screens.css"),
       script: Self.script, body: body)
     return page.text
-  }
-
-  /// The files of the page at `/`, which draw here what they draw there.
-  private static func file(_ name: String) -> String {
-    PageFile.all.first { $0.name == name }.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ""
   }
 
   private static let style = """
@@ -46,7 +41,8 @@ struct RidePage {
 
     """
 
-  static let script = file("phone.js") + file("screens.js") + drawing
+  /// The files of the page at `/` draw here what they draw there.
+  static let script = PageFile.text(of: "phone.js") + PageFile.text(of: "screens.js") + drawing
 
   private static let drawing = """
 

@@ -1,6 +1,7 @@
 import AdminServer
 import Base
 import Orchestrator
+import Page
 import PostgresStore
 import RideCore
 import Synchronization

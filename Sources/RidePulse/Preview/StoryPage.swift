@@ -1,5 +1,5 @@
-import AdminServer
 import Base
+import Page
 import Timeline
 
 /// Formats the screens of a ride as one HTML page that needs no network: its script draws each phone
@@ -21,7 +21,7 @@ struct StoryPage {
       </main>
       <script id="data" type="application/json">\(Escape.jsonInHTML(screens.json.text))</script>
       """
-    let style = ["phone.css", "story.css"].map(Self.file).joined(separator: "\n")
+    let style = ["phone.css", "story.css"].map(PageFile.text(of:)).joined(separator: "\n")
     return HTMLPage(
       title: "story", style: style, script: Self.script, hasImages: !screens.images.isEmpty,
       body: body
@@ -29,10 +29,5 @@ struct StoryPage {
   }
 
   /// One module: files of a page that loads nothing can't import each other.
-  static let script = ["dom.js", "phone.js", "story.js"].map(file).joined(separator: "\n")
-
-  /// Returns a file of the folder `page`.
-  private static func file(_ name: String) -> String {
-    PageFile.all.first { $0.name == name }.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ""
-  }
+  static let script = ["dom.js", "phone.js", "story.js"].map(PageFile.text(of:)).joined(separator: "\n")
 }

@@ -1,33 +1,6 @@
-internal import CPage
+package import Page
 
-/// One file of the page at `/`, from the repository's folder `page`.
-package struct PageFile: Sendable {
-  /// The file's name, such as `page.css`.
-  package let name: String
-  package let bytes: [UInt8]
-
-  /// The files that are embedded in the binary.
-  package static var all: [PageFile] {
-    var files: [PageFile] = []
-    while let entry = unsafe ridepulse_page_file_at(files.count) {
-      let name = unsafe entry.pointee.name.map { unsafe String(cString: $0) } ?? ""
-      let size = unsafe Int(entry.pointee.size)
-      let bytes = unsafe UnsafeBufferPointer(start: entry.pointee.text, count: size)
-      files.append(PageFile(name: name, bytes: unsafe Array(bytes)))
-    }
-    return files
-  }
-
-  /// The value of `Content-Type`; browsers refuse to run a script with a wrong one.
-  var contentType: String {
-    switch name.split(separator: ".").last {
-    case "html": "text/html; charset=utf-8"
-    case "css": "text/css; charset=utf-8"
-    case "js": "text/javascript; charset=utf-8"
-    default: "image/svg+xml"
-    }
-  }
-
+extension PageFile {
   /// The routes of the live page's files: `/` for `index.html`, `/NAME` for every other file.
   package static var routes: [Route] {
     // The inbox is served by the simulators, and a story's page has its files within it.
