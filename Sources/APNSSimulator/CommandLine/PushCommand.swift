@@ -15,14 +15,10 @@ struct PushOptions: Equatable, Sendable {
   /// Returns nil if help is asked for.
   static func parse(_ words: [String]) throws(UsageError) -> PushOptions? {
     var options = PushOptions()
-    var files: [String] = []
-    let isComplete = try PushFlag.parse(words, operand: { files.take($0) }) {
+    let file = try PushFlag.parse(words, withFileOf: "push") {
       (flag, value) throws(UsageError) in try options.set(flag, value)
     }
-    guard isComplete else { return nil }
-    guard let file = files.first else {
-      throw UsageError(description: "push needs a file, or - for standard input")
-    }
+    guard let file else { return nil }
     options.file = file
     return options
   }
@@ -46,11 +42,9 @@ struct PushOptions: Equatable, Sendable {
 
   /// Sends the file, prints the answer, and returns the exit status.
   func run(at now: WallTime) throws -> Int32 {
-    let content = file == "-" ? try File.readStandardInput() : try File.read(file)
-    let name = file == "-" ? "standard input" : file
     var tokens = ProviderTokenWriter(sender, issuedAt: now.seconds)
-    let authorization = try tokens.authorization()
-    let (push, request) = try File.parse(content, of: name) { content in
+    let (push, request) = try File.parseInput(file) { content in
+      let authorization = try tokens.authorization()
       let push = try PushFile(content)
       return (push, try push.request(self, authorization: authorization, at: now.seconds))
     }
@@ -67,14 +61,6 @@ struct PushOptions: Equatable, Sendable {
     if let dropped = answer.dropped { return "\(first)\nThe phone drops it: \(dropped)." }
     if answer.isAccepted { return "\(first)\n\(shown)" }
     return first + (answer.detail.map { "\n\($0)" } ?? "")
-  }
-}
-
-extension [String] {
-  /// Takes the first operand; returns false for one too many.
-  mutating func take(_ word: String) -> Bool {
-    if isEmpty { append(word) } else { return false }
-    return true
   }
 }
 

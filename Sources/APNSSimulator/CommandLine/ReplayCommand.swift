@@ -11,14 +11,10 @@ struct ReplayOptions: Equatable, Sendable {
   /// Returns nil if help is asked for.
   static func parse(_ words: [String]) throws(UsageError) -> ReplayOptions? {
     var options = ReplayOptions()
-    var files: [String] = []
-    let isComplete = try ReplayFlag.parse(words, operand: { files.take($0) }) {
+    let file = try ReplayFlag.parse(words, withFileOf: "replay") {
       (flag, value) throws(UsageError) in try options.set(flag, value)
     }
-    guard isComplete else { return nil }
-    guard let file = files.first else {
-      throw UsageError(description: "replay needs a file, or - for standard input")
-    }
+    guard let file else { return nil }
     options.file = file
     return options
   }
@@ -36,9 +32,7 @@ struct ReplayOptions: Equatable, Sendable {
 
   /// Replays the file, prints the differences, and returns the exit status.
   func run() throws -> Int32 {
-    let content = file == "-" ? try File.readStandardInput() : try File.read(file)
-    let name = file == "-" ? "standard input" : file
-    let records = try File.parse(content, of: name, RecordedRequest.read)
+    let records = try File.parseInput(file, RecordedRequest.read)
     var replay = Replay(self)
     try replay.run(records) { Log.print($0 + "\n") }
     Log.print(replay.summary.text + "\n")

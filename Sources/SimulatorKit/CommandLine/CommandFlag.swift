@@ -41,6 +41,28 @@ extension CommandFlag {
     return true
   }
 
+  /// Parses the words of a command about one file, `-` for standard input.
+  ///
+  /// - Returns: the file; nil if help is asked for.
+  package static func parse(
+    _ words: [String], withFileOf command: String,
+    _ set: (Self, String) throws(UsageError) -> Void
+  ) throws(UsageError) -> String? {
+    var file: String?
+    let isComplete = try parse(
+      words,
+      operand: { word in
+        if file != nil { return false }
+        file = word
+        return true
+      }, set)
+    guard isComplete else { return nil }
+    guard let file else {
+      throw UsageError(description: "\(command) needs a file, or - for standard input")
+    }
+    return file
+  }
+
   private static func unknown(_ word: String, _ commands: [String]) -> UsageError {
     if commands.contains(word) { return UsageError(description: "\(word) must be the first word") }
     let hint = nearest(to: word, in: allCases.map(\.rawValue) + commands).map {

@@ -29,10 +29,6 @@ package enum File {
     return try readAll(file, path)
   }
 
-  package static func readStandardInput() throws(FileError) -> [UInt8] {
-    try readAll(STDIN_FILENO, "standard input")
-  }
-
   private static func readAll(_ file: Int32, _ path: String) throws(FileError) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -55,6 +51,15 @@ package enum File {
         path: path + (error.path.isEmpty ? "" : ": \(error.path)"), found: error.found,
         expected: error.expected)
     }
+  }
+
+  /// Reads and parses the file that a command names; `-` is standard input.
+  package static func parseInput<Value>(
+    _ file: String, _ body: ([UInt8]) throws -> Value
+  ) throws -> Value {
+    if file != "-" { return try parse(read(file), of: file, body) }
+    let name = "standard input"
+    return try parse(readAll(STDIN_FILENO, name), of: name, body)
   }
 
   /// Writes by a rename, so that no reader sees half a file.
