@@ -27,7 +27,8 @@ struct RidePage {
       <script id="data" type="application/json">\(Escape.jsonInHTML(screens.json.text))</script>
       """
     let page = HTMLPage(
-      title: "ride", style: Self.style + PageFile.text(of: "phone.css") + PageFile.text(of: "screens.css"),
+      title: "ride",
+      style: Self.style + PageFile.text(of: "phone.css") + PageFile.text(of: "screens.css"),
       script: Self.script, body: body)
     return page.text
   }
