@@ -143,7 +143,7 @@ import TestSupport
     }
     #expect(try migrate(["--dry-run"]).output.contains("would apply 0001_rides"))
     let serve = try Command.ridepulse(
-      ["serve"],
+      ["serve", "--once"],
       Self.apns(["DATABASE_URL": conninfo, "APNS_PRIVATE_KEY_PATH": try signingKey(directory)]))
     #expect(serve.status == 1)
     #expect(serve.errors.contains("run: ridepulse migrate"), "\(serve.errors)")

@@ -4,6 +4,8 @@ import RideCore
 import Testing
 import TestSupport
 
+@testable import RidePulse
+
 /// Tests of `/metrics` after varied work, and of the alerts and dashboards in `deploy/`.
 @Suite(.timeLimit(.minutes(60))) struct MetricsTests {
   private static let rules = """
@@ -58,6 +60,7 @@ import TestSupport
         #"ridepulse_apns_connections{environment="production",credential="SIMKEY0001"} 1"#,
         #"ridepulse_lane_paused{app="customer",environment="production",cause="refused"} 0"#,
         "ridepulse_claim_failing_seconds 0", "ridepulse_node_aside 0",
+        #"ridepulse_build_info{version="\#(Version.text)"} 1"#,
         #"ridepulse_slots_total{outcome="lost"} 0"#, "ridepulse_rides_live 1",
         #"ridepulse_card_runs{state="shown"} 0"#,
       ]

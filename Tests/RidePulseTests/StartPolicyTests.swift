@@ -21,7 +21,7 @@ import Testing
     failure: PostgresError, waits: Bool
   ) {
     var policy = StartPolicy(limit: nil)
-    switch policy.next(after: failure, elapsed: .seconds(86_400), random: 0.5) {
+    switch policy.next(after: StartObstacle(failure), elapsed: .seconds(86_400), random: 0.5) {
     case .wait: #expect(waits)
     case .fail(let message):
       #expect(!waits)
@@ -36,7 +36,7 @@ import Testing
       (Self.refused, 0), (Self.refused, 1), (Self.server("57P03"), 2), (Self.refused, 3),
       (Self.refused, 5),
     ] {
-      switch policy.next(after: failure, elapsed: .seconds(second), random: 0.5) {
+      switch policy.next(after: StartObstacle(failure), elapsed: .seconds(second), random: 0.5) {
       case .wait(_, let isNew, let pause):
         #expect(pause > .zero && pause <= .seconds(2))
         news.append(isNew)
@@ -44,5 +44,24 @@ import Testing
       }
     }
     #expect(news == [true, false, true, true, nil])
+  }
+
+  @Test func `It waits for migrations, by their names, and not beyond the limit`() {
+    let lack = MissingMigrations(names: ["0001_rides", "0002_events"])
+    let text = "the database lacks 0001_rides, 0002_events; run: ridepulse migrate"
+    guard let obstacle = StartObstacle(lack) else {
+      Issue.record("a missing schema ends the start")
+      return
+    }
+    #expect(obstacle.awaited == .schema)
+    var policy = StartPolicy(limit: .seconds(5))
+    guard
+      case .wait(text, true, _) = policy.next(after: obstacle, elapsed: .seconds(4), random: 0.5),
+      case .fail(text) = policy.next(after: obstacle, elapsed: .seconds(5), random: 0.5)
+    else {
+      Issue.record("it neither waits 5 s nor ends then")
+      return
+    }
+    #expect(StartObstacle(CommandFailure("of no database"))?.reason == nil)
   }
 }

@@ -86,7 +86,7 @@ import Testing
       for (url, words, text) in [
         (stage.conninfo + "x", [], "does not exist"),
         (stage.conninfo.replacing("user=postgres", with: "user=nosuch"), [], "role \"nosuch\""),
-        (bare, [], "run: ridepulse migrate"), ("host=a bad", [], "connection string"),
+        (bare, ["--once"], "run: ridepulse migrate"), ("host=a bad", [], "connection string"),
         (stage.conninfo + " user=\(role)", [], "permission denied"),
         ("host=/nowhere", ["--once"], "can't be reached"),
       ] as [(String, [String], String)] {
@@ -96,6 +96,30 @@ import Testing
         #expect(result.errors.contains(text), "\(url): \(result.errors)")
       }
       try await stage.sql("drop role \(role)")
+    }
+  }
+
+  @Test func `Without a schema it waits, names the command, and serves once it is there`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let bare = try await LocalCluster.shared().freshDatabase()
+      let environment = stage.environment.merging([
+        "DATABASE_URL": bare, "RIDEPULSE_ADMIN": "127.0.0.1:0",
+      ]) { $1 }
+      let server = try Server(environment, until: "Waiting for the schema")
+      let client = try await client(server)
+      #expect(try client.get("/healthz").status == 200)
+      for path in ["/readyz", "/v1/deliveries"] {
+        let answer = try client.get(path)
+        #expect(answer.status == 503)
+        #expect(answer.text.contains("waiting for the schema: the database lacks 0001_rides"))
+        #expect(answer.text.contains("run: ridepulse migrate"), "\(path): \(answer.text)")
+      }
+      #expect(try Command.ridepulse(["migrate"], environment).status == 0)
+      try await server.waitForLog(" Serving")
+      try await wait(until: "it is ready") { try client.get("/readyz").status == 200 }
+      #expect(server.stop() == 0)
     }
   }
 

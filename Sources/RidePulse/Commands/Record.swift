@@ -125,7 +125,7 @@ enum Record: Command {
   }
 
   private static func pseudonyms(_ environment: [String: String]) throws -> Pseudonyms {
-    let salt = environment["RIDEPULSE_RECORD_SALT"] ?? ""
+    let salt = try SecretVariable("RIDEPULSE_RECORD_SALT", in: environment)?.text ?? ""
     // Short IDs can be found again by trying them with each short salt.
     guard salt.utf8.count >= 16 else {
       throw CommandFailure(

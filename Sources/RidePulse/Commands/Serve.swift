@@ -219,7 +219,7 @@ final class ServiceEndpoints {
     do {
       let server = try AdminServer(
         Self.address(address, "RIDEPULSE_ADMIN"),
-        token: context.environment["RIDEPULSE_ADMIN_TOKEN"],
+        token: SecretVariable("RIDEPULSE_ADMIN_TOKEN", in: context.environment)?.text,
         queries: AdminQueries(problems: { service.problems }, wake: wake),
         routes: [
           Route("GET", "/metrics") { _ in

@@ -6,8 +6,11 @@ import RideCore
 /// Opens the Postgres sessions of the commands.
 enum Database {
   /// Returns the connection string; empty if libpq's own `PG*` variables are used instead.
-  static func conninfo(_ environment: [String: String]) -> String {
-    environment["DATABASE_URL"] ?? ""
+  ///
+  /// - Throws: `CommandFailure` if `DATABASE_URL_FILE` can't be used.
+  static func conninfo(_ environment: [String: String]) throws(CommandFailure) -> String {
+    try SecretVariable(
+      "DATABASE_URL", in: environment, prefixes: ["postgres:", "postgresql:", "host="])?.text ?? ""
   }
 
   /// The name of the schema in use, for texts that name tables and functions.
@@ -77,12 +80,10 @@ enum Database {
     throw CommandFailure(lines.joined(separator: "; "))
   }
 
-  /// Throws if the database's schema lacks migrations of this binary.
+  /// Throws `MissingMigrations` if the database's schema lacks migrations of this binary.
   static func requireSchema(_ session: PostgresSession) async throws {
     let schema = try await Migrations.state(session)
-    if schema.missing.isEmpty { return }
-    throw CommandFailure(
-      "the database lacks \(schema.missing.joined(separator: ", ")); run: ridepulse migrate")
+    if !schema.missing.isEmpty { throw MissingMigrations(names: schema.missing) }
   }
 
   /// Throws if passes can't be recorded: each settlement of a sampled ride would fail.
@@ -93,5 +94,14 @@ enum Database {
     throw CommandFailure(
       "RIDEPULSE_RECORD is \(sample.text), and this role may not write \(schema).recorded; run "
         + "ridepulse migrate --roles, or unset RIDEPULSE_RECORD")
+  }
+}
+
+/// Migrations of this binary that the database's schema lacks.
+struct MissingMigrations: Error, CustomStringConvertible {
+  let names: [String]
+
+  var description: String {
+    "the database lacks \(names.joined(separator: ", ")); run: ridepulse migrate"
   }
 }

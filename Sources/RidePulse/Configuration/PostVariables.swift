@@ -20,7 +20,8 @@ struct PostVariables {
           "\(name): expected an https URL, or http://127.0.0.1 or another loopback address")
       }
       let secret = try SecretVariable(
-        name.dropLast("_URL".count) + "_SECRET", in: environment, prefix: WebhookSigner.prefix)
+        name.dropLast("_URL".count) + "_SECRET", in: environment,
+        prefixes: [WebhookSigner.prefix])
       guard let secret else { continue }
       guard let signer = WebhookSigner(secrets: secret.text) else {
         throw CommandFailure(

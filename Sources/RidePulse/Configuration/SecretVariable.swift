@@ -12,9 +12,11 @@ struct SecretVariable {
 
   /// Reads the variable, or the file without the line break at its end; nil if neither is set.
   ///
-  /// - Parameter prefix: The beginning of every such secret.
+  /// - Parameter prefixes: The beginnings by which such a secret is recognised in the place of a path.
   /// - Throws: `CommandFailure` that names variable and file, and no part of the secret.
-  init?(_ name: String, in environment: [String: String], prefix: String) throws(CommandFailure) {
+  init?(
+    _ name: String, in environment: [String: String], prefixes: [String] = []
+  ) throws(CommandFailure) {
     let fileName = name + Self.fileEnding
     let value = environment.nonEmpty(name)
     guard let path = environment.nonEmpty(fileName) else {
@@ -23,7 +25,7 @@ struct SecretVariable {
       return
     }
     if value != nil { throw CommandFailure("\(name) and \(fileName) are both set: unset one") }
-    if path.hasPrefix(prefix) {
+    if prefixes.contains(where: { path.hasPrefix($0) }) {
       throw CommandFailure("\(fileName) contains the secret itself; expected the path of its file")
     }
     let bytes: [UInt8]
@@ -34,6 +36,8 @@ struct SecretVariable {
     }
     var text = String(decoding: bytes, as: UTF8.self)
     if text.last?.isNewline ?? false { text.removeLast() }
+    // Without the check an empty file would mean what an unset variable does.
+    if text.isEmpty { throw CommandFailure("\(fileName): \(path) is empty") }
     (self.name, self.text) = (fileName, text)
   }
 }

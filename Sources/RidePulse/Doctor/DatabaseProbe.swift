@@ -17,9 +17,15 @@ struct DatabaseProbe {
 
   func probes() async -> DatabaseState {
     var probes = DatabaseState()
-    let names = ["DATABASE_URL", "PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE"]
+    let names = [
+      "DATABASE_URL", "DATABASE_URL_FILE", "PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE",
+    ]
     probes.isConfigured = names.contains { !(environment[$0] ?? "").isEmpty }
-    let conninfo = Database.conninfo(environment)
+    let conninfo: String
+    do throws(CommandFailure) { conninfo = try Database.conninfo(environment) } catch {
+      probes.server = .failed(error.description)
+      return probes
+    }
     let opened = await Probe.find(within: .seconds(8)) { try await Self.open(conninfo) }
     guard case .known(let session) = opened else {
       if case .failed(let why) = opened { probes.server = .failed(why) }

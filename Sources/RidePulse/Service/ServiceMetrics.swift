@@ -78,8 +78,11 @@ enum ServiceMetrics {
       .gauge, "ridepulse_postgres_timeline",
       "The timeline of the server's log at the last claim; each promotion of a standby raises it.")
     if let identity = reading.databaseIdentity { timeline.add(Double(identity.timeline), []) }
+    var build = MetricFamily(
+      .gauge, "ridepulse_build_info", "The program's version; always 1.")
+    build.add(1, [.init("version", Version.text)])
     return [
-      timeline,
+      build, timeline,
       MetricFamily(
         .counter, "ridepulse_postgres_failovers_total",
         "Failovers of Postgres, and changes to another server, that this process has seen.",

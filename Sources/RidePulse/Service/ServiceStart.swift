@@ -24,7 +24,7 @@ final class ServiceStart: Sendable {
   var problem: String? {
     state.withLock { state in
       if state.isDone { return nil }
-      return "waiting for Postgres" + (state.reason.map { ": \($0)" } ?? "")
+      return state.reason ?? "waiting for Postgres"
     }
   }
 
@@ -57,15 +57,16 @@ final class ServiceStart: Sendable {
         return true
       } catch {
         if state.withLock({ $0.isStopping }) { break }
-        guard let failure = Self.databaseError(error) else { throw error }
+        guard let obstacle = StartObstacle(error) else { throw error }
         let step = policy.next(
-          after: failure, elapsed: clock.now - began, random: .random(in: 0..<1))
+          after: obstacle, elapsed: clock.now - began, random: .random(in: 0..<1))
         switch step {
         case .fail(let message): throw CommandFailure(message)
         case .wait(let reason, let isNew, let pause):
-          state.withLock { $0.reason = reason }
-          if isNew { log(.warning, "Waiting for Postgres", ["reason": reason]) }
-          onWait("waiting for Postgres: \(reason)")
+          let status = "waiting for \(obstacle.awaited): \(reason)"
+          state.withLock { $0.reason = status }
+          if isNew { warn(obstacle.awaited, reason) }
+          onWait(status)
           await signal.wait(atMost: pause, on: clock)
         }
       }
@@ -73,8 +74,10 @@ final class ServiceStart: Sendable {
     return false
   }
 
-  private static func databaseError(_ error: any Error) -> PostgresError? {
-    if case .database(let failure)? = error as? MigrationError { return failure }
-    return error as? PostgresError
+  private func warn(_ awaited: StartObstacle.Awaited, _ reason: String) {
+    switch awaited {
+    case .postgres: log(.warning, "Waiting for Postgres", ["reason": reason])
+    case .schema: log(.warning, "Waiting for the schema", ["reason": reason])
+    }
   }
 }

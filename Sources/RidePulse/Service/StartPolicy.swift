@@ -1,5 +1,4 @@
 import Base
-import PostgresStore
 import RideCore
 
 /// Decides how the start of a service continues after an attempt to use the database failed.
@@ -26,13 +25,13 @@ struct StartPolicy {
   /// Returns the next step.
   ///
   /// - Parameters:
-  ///   - failure: The error of the attempt.
+  ///   - obstacle: The error of the attempt.
   ///   - elapsed: The time since the start began.
   ///   - random: From 0 to 1, to spread the attempts of several nodes.
-  mutating func next(after failure: PostgresError, elapsed: Duration, random: Double) -> Step {
-    let text = Self.reason(failure)
-    if failure.isFinal { return .fail(Self.message(failure)) }
-    if let limit, elapsed >= limit { return .fail(Self.message(failure)) }
+  mutating func next(after obstacle: StartObstacle, elapsed: Duration, random: Double) -> Step {
+    let text = obstacle.reason
+    if obstacle.isFinal { return .fail(obstacle.message) }
+    if let limit, elapsed >= limit { return .fail(obstacle.message) }
     defer {
       reason = text
       failures += 1
@@ -40,17 +39,5 @@ struct StartPolicy {
     return .wait(
       reason: text, isNew: text != reason,
       atMost: Self.pause.delay(failures: failures, random: random))
-  }
-
-  private static func reason(_ failure: PostgresError) -> String {
-    if case .unreachable(let reason, _) = failure.kind { return reason }
-    return failure.description
-  }
-
-  private static func message(_ failure: PostgresError) -> String {
-    switch failure.kind {
-    case .server: "the database can't be used: \(failure); ridepulse doctor explains it"
-    default: "the database can't be reached: \(failure); see DATABASE_URL or the PG* variables"
-    }
   }
 }

@@ -198,6 +198,10 @@ enum EnvironmentList {
       "secret of at least 16 bytes with which ridepulse record makes pseudonyms"
     ),
     (
+      ["DATABASE_URL_FILE", "RIDEPULSE_ADMIN_TOKEN_FILE", "RIDEPULSE_RECORD_SALT_FILE"],
+      "the path of a file with the variable's value, instead of the variable"
+    ),
+    (
       ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"],
       "set by systemd; serve reports when it is ready, reloads or stops, and that its loops are running"
     ),
