@@ -12,7 +12,7 @@ CASES ?= 1000000
 SEED ?= $(shell date +%s)000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast browser-test kotlin-test kit-test fuzz lint build deb deb-test format bench cost chaos ha-test upgrade-test clean
+.PHONY: help demo test test-fast browser-test kotlin-test kit-test fuzz lint build deb deb-test image image-test format bench cost chaos ha-test upgrade-test clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,14 @@ deb: build ## a Debian package in .build/deb
 deb-test: deb ## install it in a fresh Debian, start, purge; as root, some minutes
 	@scripts/packages deb-test
 	@scripts/test-deb "$$(ls -t .build/deb/ridepulse_*.deb | head -n 1)"
+
+image: build ## OCI archives of ridepulse and of the simulators in .build/image
+	@scripts/packages image
+	@scripts/image
+
+image-test: build ## pack the images, run them: migrate, a push, SIGTERM; as root, a minute
+	@scripts/packages image-test
+	@scripts/test-image
 
 bench: build ## measure against the goals; AGAINST=COMMIT measures that alternately, ARGS="engine --rounds 9"
 	@scripts/packages bench
