@@ -207,7 +207,7 @@ let package = Package(
         "RidePulse", "AdminServer", "Base", "RideCore", "Timeline", "PostgresStore", "PushClient",
         "LocalStack", "RuleFiles", "StoreTestSupport", "TestSupport", "Page",
       ],
-      exclude: ["App", "Contract", "Golden", "Kotlin", "Legacy", "Page", "Slow"],
+      exclude: ["App", "Contract", "Golden", "Kotlin", "Kubernetes", "Legacy", "Page", "Slow"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
