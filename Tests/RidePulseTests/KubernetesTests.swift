@@ -24,7 +24,10 @@ import Testing
   /// A file, a text in it, what takes its place, and what is reported.
   private static let faults: [(file: String, text: String, other: String, problem: String)] = [
     ("serve.yaml", "replicas: 2", "replica: 2", "'replica' was unexpected"),
-    ("serve.yaml", "replicas: 2", "replicas: two", "serve.yaml: Deployment ridepulse: spec.replicas"),
+    (
+      "serve.yaml", "replicas: 2", "replicas: two",
+      "ridepulse: spec.replicas: 'two'"
+    ),
     ("serve.yaml", "- ALL", "- KILL", "has capabilities"),
     ("serve.yaml", "runAsNonRoot: true", "runAsNonRoot: false", "may run as root"),
     ("serve.yaml", "memory: 512Mi", "cpu: 1", "a limit of processor time"),
