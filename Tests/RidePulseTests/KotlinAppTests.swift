@@ -112,4 +112,87 @@ struct KotlinAppTests {
       }
     }
   }
+
+  @Test func `R96: after kills and lost networks the service has what the last session has`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let classes = try KotlinPhone.compile(in: stage.directory)
+      let (server, api) = try await APIClient.serve(stage.environment)
+      defer { server.stop() }
+      let words = KotlinCompiler.command(
+        KotlinPhone.main, [api.url, "Bearer \(api.token ?? "")"], classes: classes,
+        settings: ["files=\(stage.directory)/random", "user.language=de", "user.country=AT"])
+      for seed in TestSeed.values(4) {
+        var user = KotlinUser(words, seed: seed)
+        try user.start()
+        for _ in 0..<25 { try user.step() }
+        let owner = try user.settle()
+        try await stage.until(
+          "select coalesce((\(Self.phones)), '')",
+          is: owner.map { "\($0) android cQwErTyUiOpAsDfGhJk999 de-AT" } ?? "")
+        user.stop()
+      }
+    }
+  }
+}
+
+/// Somebody who uses a phone with the kit of `clients/kotlin`, at random.
+private struct KotlinUser {
+  private let words: [String]
+  private var chance: SeededGenerator
+  private var phone: LineProcess?
+  private var owner: String?
+
+  init(_ words: [String], seed: UInt64) {
+    self.words = words
+    chance = SeededGenerator(seed: seed)
+  }
+
+  mutating func start() throws { phone = try LineProcess("/usr/bin/env", words) }
+
+  func stop() { phone?.stop() }
+
+  private func write(_ line: String) throws { try phone?.write(line) }
+
+  private mutating func token() -> String {
+    "cQwErTyUiOpAsDfGhJk\(Int.random(in: 100...998, using: &chance))"
+  }
+
+  mutating func step() throws {
+    switch Int.random(in: 0..<7, using: &chance) {
+    case 0: try write("network \(Bool.random(using: &chance) ? "whole" : "lost")")
+    case 1: try signIn(["c1", "c2", "c3"].randomElement(using: &chance) ?? "c1", token())
+    case 2:
+      if owner != nil { try write("sign-out") }
+      owner = nil
+    case 3: try write("token \(token())")
+    case 4: try kill()
+    default: try write("open")
+    }
+  }
+
+  private mutating func signIn(_ next: String, _ token: String) throws {
+    owner = next
+    try write("sign-in \(next) \(token)")
+  }
+
+  /// Ends the app in the middle of what it does, and starts it again.
+  private mutating func kill() throws {
+    _ = phone?.terminate()
+    try start()
+    if Bool.random(using: &chance) { try write("network lost") }
+    if let owner { try signIn(owner, token()) }
+  }
+
+  /// Gives the phone its network and its last token; returns who is signed in.
+  mutating func settle() throws -> String? {
+    let last = owner
+    try write("network whole")
+    // A kill may have come before the sign-out: the app does it again.
+    try signIn(last ?? "c1", "cQwErTyUiOpAsDfGhJk999")
+    if last == nil { try write("sign-out") }
+    try write("open")
+    return last
+  }
 }

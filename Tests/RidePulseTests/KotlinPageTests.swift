@@ -10,12 +10,22 @@ import Testing
   private static let page = Project.path("docs/android.md")
 
   @Test(arguments: KotlinPhone.kit)
-  func `The page quotes each file of the kit, which has at most 210 lines`(name: String) throws {
+  func `The page quotes what an app adapts, and names the rest; each file has at most 210 lines`(
+    name: String
+  ) throws {
     let source = try String(
       contentsOfFile: Project.path("clients/kotlin/\(name)"), encoding: .utf8)
     #expect(source.split(separator: "\n", omittingEmptySubsequences: false).count <= 211)
+    let page = try String(contentsOfFile: Self.page, encoding: .utf8)
+    #expect(page.contains("[\(name)](../clients/kotlin/\(name))"))
     #expect(
-      try String(contentsOfFile: Self.page, encoding: .utf8).contains("```kotlin\n\(source)```\n"))
+      page.contains("```kotlin\n\(source)```\n") == KotlinPhone.quoted.contains(name))
+  }
+
+  @Test func `The folder has no further file`() throws {
+    let files = try FileManager.default.contentsOfDirectory(
+      atPath: Project.path("clients/kotlin"))
+    #expect(files.sorted() == KotlinPhone.kit.sorted())
   }
 
   @Test func `The page's table of messages is that of the shipped rules`() throws {

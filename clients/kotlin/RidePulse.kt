@@ -1,27 +1,30 @@
 package com.example.rides
 
+import android.app.Activity
+import android.app.Application
 import android.content.Context
+import android.os.Bundle
 import androidx.core.app.NotificationCompat
 import androidx.core.app.NotificationManagerCompat
 import com.google.firebase.messaging.FirebaseMessaging
 import java.io.File
 import java.io.IOException
-import java.net.HttpURLConnection
-import java.net.URL
-import java.net.URLEncoder
 import java.util.Locale
 import java.util.TimeZone
-import java.util.UUID
-import java.util.concurrent.Executors
 import org.json.JSONObject
 
-/** Registers this phone with your backend, and reports to it. Set its properties in `Application.onCreate`. */
+/**
+ * Registers this phone with your backend, and reports to it. Set its properties in `Application.onCreate`, then
+ * call [start].
+ */
 object RidePulse {
   /** The app's name in the rule files, and what precedes `/v1/devices` at your backend. */
   var app = "customer"
   var backend = "https://api.example.com/push"
-  /** Returns the `Authorization` header of the session; null without one. */
-  var authorization: () -> String? = { null }
+  /** Returns the `Authorization` header of a person's session; null if it is over or can't be read now. */
+  var authorization: (owner: String) -> String? = { null }
+  /** Receives what to log: what was repeated, refused or dropped. */
+  var onEvent: (RideEvent) -> Unit = {}
   /** Drawables: the status bar's icon, and the car on the bar of a card. */
   var icon = 0
   var tracker = 0
@@ -36,24 +39,39 @@ object RidePulse {
     "ride_news" to Pair("News of rides", NotificationManagerCompat.IMPORTANCE_DEFAULT),
     "ride_quiet" to Pair("Silent", NotificationManagerCompat.IMPORTANCE_LOW))
 
-  private val calls = Executors.newSingleThreadExecutor()
+  private var client: RideClient? = null
   private var memory: RideMemory? = null
+  /** The token and whether alerts were allowed, as they were reported last. */
+  private var reported: Pair<String, Boolean>? = null
 
-  /** Call it at each launch with a session, after each sign-in, and when the person allowed notifications. */
+  /** Call it in `Application.onCreate`: sends what waits, and reports each return to the foreground. */
+  fun start(application: Application) {
+    client(application).hurry()
+    application.registerActivityLifecycleCallbacks(RideForeground { becameActive(application) })
+  }
+
+  /** Call it at each launch with a session, and after each sign-in. */
   fun signedIn(context: Context, owner: String) {
-    val last = read(context, "owner")
+    val last = client(context).owner
     if (last != null && last != owner) forget(context)
-    write(context, "owner", owner)
+    client(context).signIn(owner)
+    register(context)
+  }
+
+  /** Call it when the person answered whether the app may notify. */
+  fun register(context: Context) {
     // With installation IDs: FirebaseMessaging.getInstance().register()
     FirebaseMessaging.getInstance().token.addOnSuccessListener { registered(context, it) }
   }
 
-  /** Call it before the session ends, which may end when [done] is called. */
+  /**
+   * Call it before the session ends, which may end when [done] is called: after the answer, or 5 seconds. The
+   * sign-out is stored, and sent until it is answered, also by the next process.
+   */
   fun signOut(context: Context, done: () -> Unit = {}) {
-    val token = read(context, "token")
-    for (name in listOf("owner", "token")) write(context, name, null)
+    client(context).signOut()
     forget(context)
-    if (token == null) done() else call("DELETE", "/v1/devices/$app/${path(token)}", null, done)
+    client(context).flush(5000, done)
   }
 
   /** Takes away what is shown about a person, and what is known of it. */
@@ -64,79 +82,80 @@ object RidePulse {
 
   /** Firebase's token or installation ID, which may change at any time. */
   fun registered(context: Context, token: String) {
-    val body = person(context) ?: return
-    write(context, "token", token)
-    body.put("token", token).put("platform", "android")
+    if (client(context).owner == null) return
+    val alerts = NotificationManagerCompat.from(context).areNotificationsEnabled()
+    reported = Pair(token, alerts)
+    client(context).phone(token, JSONObject().put("platform", "android")
       .put("locale", Locale.getDefault().toLanguageTag()).put("time_zone", TimeZone.getDefault().id)
-      .put("alerts", NotificationManagerCompat.from(context).areNotificationsEnabled())
-      .put("app_version", context.packageManager.getPackageInfo(context.packageName, 0).versionName)
-    call("POST", "/v1/devices", body)
+      .put("alerts", alerts)
+      .putOpt("app_version", context.packageManager.getPackageInfo(context.packageName, 0).versionName))
   }
 
-  fun dismissed(context: Context, card: String, done: () -> Unit) =
-    if (!memory(context).dismiss(card)) done()
-    else call("DELETE", "/v1/live-activities/$app/${path(card)}", null, done)
+  private fun becameActive(context: Context) {
+    contact(context)
+    // The person may come back from Settings.
+    val alerts = NotificationManagerCompat.from(context).areNotificationsEnabled()
+    reported?.let { (token, last) -> if (last != alerts) registered(context, token) }
+  }
 
-  /** The person saw a message, for rules with `escalate`. */
-  fun seen(message: RideMessage) = call("POST", "/v1/seen", JSONObject().put("apns_id", message.id))
+  /** The person swiped a card away. [done] is called after the answer, or before Android's limit. */
+  fun dismissed(context: Context, card: String, done: () -> Unit) {
+    if (memory(context).dismiss(card)) client(context).endCard(card)
+    client(context).flush(8000, done)
+  }
 
-  /** The app worked for the ride, for rules that wait for contact. */
+  /** The person saw an alert, for rules with `escalate`: its `rp_id`. */
+  fun seen(context: Context, id: String) = client(context).seen(id)
+
+  /** The app worked for the person, for rules that wait for contact. */
   fun contact(context: Context) {
-    person(context)?.let { call("POST", "/v1/contact", it) }
+    client(context).hurry()
+    client(context).contact()
   }
 
   /** Returns whether to show a message: once, and only while a person is signed in. */
   fun takes(context: Context, message: RideMessage, now: Long): Boolean =
-    read(context, "owner") != null && memory(context).takes(message, now)
+    client(context).owner != null && memory(context).takes(message, now)
 
-  private fun person(context: Context): JSONObject? {
-    val owner = read(context, "owner") ?: return null
-    val installation = read(context, "installation") ?: UUID.randomUUID().toString()
-    write(context, "installation", installation)
-    return JSONObject().put("app", app).put("owner_id", owner).put("installation_id", installation)
-  }
+  @Synchronized
+  private fun client(context: Context): RideClient =
+    client ?: RideClient(folder(context), app, backend, { authorization(it) }, { onEvent(it) })
+      .also { client = it }
 
   @Synchronized
   private fun memory(context: Context): RideMemory {
-    val files = context.applicationContext
-    return memory ?: RideMemory(read(files, "memory")) { write(files, "memory", it) }.also { memory = it }
+    memory?.let { return it }
+    val file = File(folder(context), "memory")
+    val stored = try { file.readText() } catch (problem: IOException) { null }
+    return RideMemory(stored) { write(file, it) }.also { memory = it }
   }
 
   // Not in a backup: another phone that is restored from it is another installation.
-  private fun file(context: Context, name: String) = File(context.noBackupFilesDir, "ridepulse-$name")
+  private fun folder(context: Context) = File(context.noBackupFilesDir, "ridepulse")
 
-  private fun read(context: Context, name: String): String? =
-    file(context, name).takeIf { it.exists() }?.readText()
+  private fun write(file: File, text: String) = try {
+    RideClient.write(file, text)
+  } catch (problem: IOException) {
+    onEvent(RideEvent(RideEvent.Kind.NOT_SAVED, file.path, "$problem"))
+  }
+}
 
-  private fun write(context: Context, name: String, text: String?) {
-    if (text == null) file(context, name).delete() else file(context, name).writeText(text)
+/** Calls [opened] when the first of the app's activities is shown. */
+private class RideForeground(private val opened: () -> Unit) : Application.ActivityLifecycleCallbacks {
+  private var count = 0
+
+  override fun onActivityStarted(activity: Activity) {
+    count += 1
+    if (count == 1) opened()
   }
 
-  private fun path(text: String): String = URLEncoder.encode(text, "UTF-8").replace("+", "%20")
-
-  /** Calls go one after another, so that no registration arrives after a sign-out. */
-  private fun call(method: String, path: String, body: JSONObject? = null, done: () -> Unit = {}) =
-    calls.execute {
-      // After a minute it is lost. The next launch registers again; a DELETE is your backend's.
-      for ((attempt, seconds) in listOf(0L, 1L, 2L, 4L, 8L, 15L, 30L).withIndex()) {
-        Thread.sleep(seconds * 1000)
-        val status = try { send(method, path, body) } catch (problem: IOException) { 503 }
-        if (attempt == 0) done()
-        if (status < 500 && status != 401 && status != 429) break
-      }
-    }
-
-  private fun send(method: String, path: String, body: JSONObject?): Int {
-    val connection = URL(backend + path).openConnection() as HttpURLConnection
-    connection.requestMethod = method
-    connection.connectTimeout = 5000
-    connection.readTimeout = 10000
-    authorization()?.let { connection.setRequestProperty("Authorization", it) }
-    if (body != null) {
-      connection.doOutput = true
-      connection.setRequestProperty("Content-Type", "application/json")
-      connection.outputStream.use { it.write(body.toString().toByteArray()) }
-    }
-    return connection.responseCode.also { connection.disconnect() }
+  override fun onActivityStopped(activity: Activity) {
+    count -= 1
   }
+
+  override fun onActivityCreated(activity: Activity, state: Bundle?) {}
+  override fun onActivityResumed(activity: Activity) {}
+  override fun onActivityPaused(activity: Activity) {}
+  override fun onActivitySaveInstanceState(activity: Activity, state: Bundle) {}
+  override fun onActivityDestroyed(activity: Activity) {}
 }

@@ -74,7 +74,7 @@ object RideNotifications {
       }
       RideMessage.Kind.ALERT -> {
         manager.notify(message.tag, ALERT, alert(context, message).build())
-        if (manager.areNotificationsEnabled()) RidePulse.seen(message)
+        if (manager.areNotificationsEnabled()) RidePulse.seen(context, message.id)
       }
       RideMessage.Kind.CARD ->
         if (message.isEnd && message.goneAt?.let { it <= now } == true) manager.cancel(message.tag, CARD)

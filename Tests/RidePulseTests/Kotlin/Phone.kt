@@ -1,18 +1,23 @@
 // An Android phone with the kit of clients/kotlin, which KotlinKitTests compiles with stubs of Android's classes.
 //
 // usage: PhoneKt [BACKEND AUTHORIZATION]; reads lines:
-//   sign-in OWNER TOKEN | token TOKEN | message JSON | lost | swipe CARD [GONE-AT] | restart | sign-out
-// prints `ready`, what is shown and, without a backend, what is called, and `done` after each line.
+//   sign-in OWNER TOKEN | token TOKEN | message JSON | lost | swipe CARD [GONE-AT] | open | restart | sign-out
+//   network lost, whole
+// prints `ready`, what is shown and, without a backend, what is called, and `done` after each line. What the kit logs
+// goes to the standard error.
 
 package com.example.rides
 
+import android.app.Activity
+import android.app.Application
 import android.content.Intent
 import com.google.firebase.messaging.FirebaseMessaging
 import com.google.firebase.messaging.RemoteMessage
 import com.sun.net.httpserver.HttpHandler
 import com.sun.net.httpserver.HttpServer
 import java.net.InetSocketAddress
-import java.util.concurrent.ExecutorService
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
 import org.json.JSONArray
 import org.json.JSONObject
 
@@ -45,13 +50,17 @@ private fun backend(): String {
     val body = call.requestBody.readBytes().toString(Charsets.UTF_8)
     val json = if (body.isBlank()) JSONObject() else JSONObject(body)
     val fields = keys(json).sorted().filter { it != "installation_id" }.joinToString { "$it=${json.get(it)}" }
-    println("${call.requestMethod} ${call.requestURI} $fields".trim())
+    val header = call.requestHeaders.getFirst("Authorization")
+    println("${call.requestMethod} ${call.requestURI} $fields".trim() + if (header == TEST) "" else " with $header")
     call.sendResponseHeaders(204, -1)
     call.close()
   })
   server.start()
   return "http://127.0.0.1:${server.address.port}"
 }
+
+private const val TEST = "Bearer test"
+private var hasNetwork = true
 
 private fun obey(phone: RidePulseMessaging, words: List<String>, rest: String) {
   when (words[0]) {
@@ -66,21 +75,30 @@ private fun obey(phone: RidePulseMessaging, words: List<String>, rest: String) {
       val goneAt = words.getOrNull(2)?.toLong() ?: Long.MAX_VALUE
       RideDismissal().onReceive(phone, Intent().setAction(words[1]).putExtra("gone_at", goneAt))
     }
+    "open" -> for (callback in Application.callbacks) {
+      callback.onActivityStarted(Activity())
+      callback.onActivityStopped(Activity())
+    }
     // As if Android had ended the process.
-    "restart" -> member("memory").set(RidePulse, null)
+    "restart" -> for (name in listOf("memory", "client")) member(name).set(RidePulse, null)
+    "network" -> hasNetwork = words[1] == "whole"
     "sign-out" -> RidePulse.signOut(phone)
   }
 }
 
 fun main(args: Array<String>) {
   RidePulse.backend = args.getOrNull(0) ?: backend()
-  RidePulse.authorization = { args.getOrNull(1) }
+  RidePulse.authorization = { (args.getOrNull(1) ?: TEST).takeIf { hasNetwork } }
+  RidePulse.onEvent = { System.err.println("${it.kind} ${it.what}: ${it.reason}") }
   RidePulse.refresh = { println("refresh ${it?.ride}") }
   val phone = RidePulseMessaging()
+  RidePulse.start(Application())
   println("ready")
   for (line in generateSequence(::readLine)) {
     obey(phone, line.split(" "), line.substringAfter(" "))
-    (member("calls").get(RidePulse) as ExecutorService).submit {}.get()
+    val idle = CountDownLatch(1)
+    (member("client").get(RidePulse) as RideClient?)?.flush(5000) { idle.countDown() } ?: idle.countDown()
+    idle.await(10, TimeUnit.SECONDS)
     println("done")
   }
   System.exit(0)

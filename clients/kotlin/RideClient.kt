@@ -1,0 +1,211 @@
+package com.example.rides
+
+import java.io.File
+import java.io.FileOutputStream
+import java.io.IOException
+import java.net.HttpURLConnection
+import java.net.URL
+import java.util.UUID
+import java.util.concurrent.Callable
+import java.util.concurrent.ExecutionException
+import java.util.concurrent.ExecutorService
+import java.util.concurrent.Executors
+import java.util.concurrent.ScheduledFuture
+import java.util.concurrent.TimeUnit
+import org.json.JSONException
+import org.json.JSONObject
+
+/**
+ * Stores the queue of calls and sends it. It knows nothing of Android. Each call returns at once; what waits
+ * is sent and repeated while the process runs, and again after its next start. One process has one client.
+ */
+class RideClient(
+  private val folder: File,
+  private val app: String,
+  private val backend: String,
+  /** Returns the `Authorization` header of a person's session; null if it can't be had now: the call waits. */
+  private val authorization: (owner: String) -> String?,
+  private val onEvent: (RideEvent) -> Unit
+) {
+  private val turns = Executors.newSingleThreadScheduledExecutor { daemon(it, "RidePulse") }
+  private val senders: ExecutorService = Executors.newCachedThreadPool { daemon(it, "RidePulse call") }
+  private val file = File(folder, "queue.json")
+  private val queue = load()
+  private var timer: ScheduledFuture<*>? = null
+  private val waiters = ArrayList<() -> Unit>()
+
+  /** Stays while the app is installed. */
+  val installation: String = installation()
+
+  /** The person who is signed in, from the call on. */
+  @Volatile
+  var owner: String? = queue.session?.owner
+    private set
+
+  /** Begins a session, or goes on with that of the same person. */
+  fun signIn(owner: String) {
+    this.owner = owner
+    turn { now ->
+      val former = queue.session?.owner
+      queue.signIn(owner, app, if (former == null || former == owner) null else header(former), now)
+    }
+  }
+
+  /** Ends the session. The sign-out is stored with its header until the backend has it. */
+  fun signOut() {
+    owner = null
+    turn { now -> queue.session?.let { queue.signOut(app, header(it.owner), now) } }
+  }
+
+  /** Reports the phone's token, with what the backend registers next to it. */
+  fun phone(token: String, details: JSONObject) = turn { now ->
+    queue.add(RideReport.PHONE, token, app, person(details.put("token", token)), now)
+  }
+
+  fun endCard(card: String) = turn { queue.add(RideReport.END_CARD, card, app, null, it) }
+
+  fun seen(id: String) = turn {
+    queue.add(RideReport.SEEN, id, app, JSONObject().put("apns_id", id), it)
+  }
+
+  /** Does nothing without a person: a phone comes to the foreground before a sign-in, too. */
+  fun contact() = turn { now ->
+    queue.session?.let { queue.add(RideReport.CONTACT, "", app, person(JSONObject()), now) }
+  }
+
+  /** Sends at once what waits because of a failure: the app came to the foreground, or has a network. */
+  fun hurry() = turn { queue.hurry() }
+
+  /** Calls [done] once nothing is on its way or due, or after a time: before Android ends the process. */
+  fun flush(milliseconds: Long, done: () -> Unit) = turn {
+    waiters.add(done)
+    turns.schedule({ if (waiters.remove(done)) done() }, milliseconds, TimeUnit.MILLISECONDS)
+  }
+
+  private fun person(body: JSONObject): JSONObject = body.put("app", app)
+    .put("owner_id", queue.session?.owner).put("installation_id", installation)
+
+  private fun header(owner: String): String? =
+    try {
+      authorization(owner)
+    } catch (problem: RuntimeException) {
+      queue.note(RideEvent.Kind.DROPPED, "authorization", "$problem")
+      null
+    }
+
+  private fun turn(act: (now: Long) -> Unit) = turns.execute {
+    act(System.currentTimeMillis())
+    advance()
+  }
+
+  /** Stores the queue, then sends what is due. */
+  private fun advance() {
+    val due = ArrayList<RideCall>()
+    timer?.cancel(false)
+    var step = queue.next(System.currentTimeMillis())
+    while (step is RideQueue.Step.Send) {
+      due.add(step.call)
+      step = queue.next(System.currentTimeMillis())
+    }
+    save()
+    for (call in due) senders.execute { send(call) }
+    if (step is RideQueue.Step.Wait) {
+      val pause = maxOf(10, step.until - System.currentTimeMillis())
+      timer = turns.schedule({ advance() }, pause, TimeUnit.MILLISECONDS)
+    }
+    if (!queue.isBusy) while (waiters.isNotEmpty()) waiters.removeAt(0)()
+    for (event in queue.takeEvents()) onEvent(event)
+  }
+
+  private fun send(call: RideCall) {
+    val result = try {
+      val header = call.farewell ?: authorization(call.owner)
+      when {
+        header == null -> RideResult.Failed("no authorization")
+        !turns.submit(Callable { leaves(call.key) }).get() -> RideResult.Failed("signed out")
+        else -> request(call, header)
+      }
+    } catch (problem: IOException) {
+      RideResult.Failed("no answer: $problem")
+    } catch (problem: RuntimeException) {
+      RideResult.Failed("$problem")
+    } catch (problem: ExecutionException) {
+      RideResult.Failed("$problem")
+    }
+    turn { queue.finished(call.key, result, it, Math.random()) }
+  }
+
+  /** Notes on disk what leaves: the server has nothing that the queue does not know of. */
+  private fun leaves(key: String): Boolean {
+    val known = queue.session
+    return queue.leaves(key).also { if (queue.session != known) save() }
+  }
+
+  private fun request(call: RideCall, header: String): RideResult {
+    val connection = URL(backend + call.path).openConnection() as HttpURLConnection
+    connection.requestMethod = call.method
+    connection.connectTimeout = 5000
+    connection.readTimeout = 10000
+    // A POST that is redirected would arrive as a GET.
+    connection.instanceFollowRedirects = false
+    connection.setRequestProperty("Authorization", header)
+    connection.setRequestProperty("Idempotency-Key", call.key)
+    call.body?.let {
+      connection.doOutput = true
+      connection.setRequestProperty("Content-Type", "application/json")
+      connection.outputStream.use { stream -> stream.write(it.toByteArray()) }
+    }
+    val status = connection.responseCode
+    val after = connection.getHeaderField("Retry-After")?.trim()?.toLongOrNull()
+    connection.disconnect()
+    return RideResult.of(status, after, call)
+  }
+
+  /** A file that this version can't use is moved aside; the next sign-in registers all again. */
+  private fun load(): RideQueue {
+    val process = UUID.randomUUID().toString()
+    try {
+      return RideQueue(if (file.exists()) JSONObject(file.readText()) else null, process)
+    } catch (problem: JSONException) {
+      return moved(process, problem)
+    } catch (problem: IllegalArgumentException) {
+      return moved(process, problem)
+    } catch (problem: IOException) {
+      return moved(process, problem)
+    }
+  }
+
+  private fun moved(process: String, problem: Exception): RideQueue = RideQueue(null, process).also {
+    val broken = File(folder, "queue.broken.json")
+    file.renameTo(broken)
+    // Its text may have tokens.
+    it.note(RideEvent.Kind.BROKEN_FILE, broken.path, problem.javaClass.simpleName)
+  }
+
+  private fun save(file: File = this.file, text: String = queue.json().toString()) = try {
+    write(file, text)
+  } catch (problem: IOException) {
+    queue.note(RideEvent.Kind.NOT_SAVED, file.path, "$problem")
+  }
+
+  private fun installation(): String {
+    val stored = File(folder, "installation")
+    val known = try { stored.readText() } catch (problem: IOException) { "" }
+    return if (known.isNotBlank()) known else UUID.randomUUID().toString().also { save(stored, it) }
+  }
+
+  companion object {
+    /** Writes a file so that a crash leaves the old content or the new one. */
+    fun write(file: File, text: String) {
+      file.parentFile?.mkdirs()
+      val new = File(file.path + ".new")
+      FileOutputStream(new).use {
+        it.write(text.toByteArray())
+        it.fd.sync()
+      }
+      if (!new.renameTo(file)) throw IOException("rename to ${file.path}")
+    }
+
+    private fun daemon(work: Runnable, name: String) = Thread(work, name).apply { isDaemon = true }
+  }
+}
