@@ -59,7 +59,7 @@ lint: ## formatting and house rules
 
 build: ## release binaries in .build/release
 	@scripts/packages build
-	swift build $(RELEASE)
+	RIDEPULSE_COMMIT="$$(scripts/commit short)" swift build $(RELEASE)
 
 deb: build ## a Debian package in .build/deb
 	@scripts/packages deb

@@ -13,6 +13,9 @@ let strict: [SwiftSetting] = [
   .strictMemorySafety(),
 ]
 
+// Of release builds, which `make build` makes; a debug build changes with each edit, and has none.
+let commit = Context.environment["RIDEPULSE_COMMIT"] ?? "unknown"
+
 let package = Package(
   name: "RidePulse",
   products: [
@@ -29,7 +32,7 @@ let package = Package(
       name: "RidePulse",
       dependencies: [
         "Base", "RideCore", "Timeline", "Orchestrator", "PostgresStore", "PushClient", "RuleFiles",
-        "AdminServer", "LegacyGateway", "LocalStack", "SystemSupport", "Page",
+        "AdminServer", "LegacyGateway", "LocalStack", "SystemSupport", "Page", "CVersion",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -123,6 +126,11 @@ let package = Package(
     .systemLibrary(name: "CSystem", path: "Sources/SystemLibraries/CSystem"),
     .target(name: "CMigrations", path: "Sources/SystemLibraries/CMigrations"),
     .target(name: "CPage", path: "Sources/SystemLibraries/CPage"),
+    .target(
+      name: "CVersion", path: "Sources/SystemLibraries/CVersion",
+      cSettings: [
+        .define("RIDEPULSE_COMMIT", to: "\"\(commit)\"", .when(configuration: .release))
+      ]),
 
     // Tests.
     .target(

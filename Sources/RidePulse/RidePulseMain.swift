@@ -51,7 +51,7 @@ enum RidePulseMain {
       return .done
     }
     if word == "--version" {
-      Terminal.print("ridepulse \(Version.text)")
+      Terminal.print(Version.line())
       return .done
     }
     guard let command = Commands.named(word) else {
@@ -73,9 +73,4 @@ enum RidePulseMain {
       return (error as? CommandFailure)?.status ?? .failed
     }
   }
-}
-
-enum Version {
-  /// The version that `ridepulse --version` prints and that `make deb` gives its package.
-  static let text = "0.1.0"
 }

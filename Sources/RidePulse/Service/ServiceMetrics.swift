@@ -79,7 +79,7 @@ enum ServiceMetrics {
       "The timeline of the server's log at the last claim; each promotion of a standby raises it.")
     if let identity = reading.databaseIdentity { timeline.add(Double(identity.timeline), []) }
     var build = MetricFamily(
-      .gauge, "ridepulse_build_info", "The program's version; always 1.")
+      .gauge, "ridepulse_build_info", "The program's version, with the commit; always 1.")
     build.add(1, [.init("version", Version.text)])
     return [
       build, timeline,
