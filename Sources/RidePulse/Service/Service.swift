@@ -18,17 +18,17 @@ final class Service: Sendable {
   private let cardTypes: CardTypeRecorder
   private let channels: ChannelReconciler
   let store: PostgresRideStore
-  private let transport: PushClient
-  private let posts: PostClient
+  let transport: PushClient
+  let posts: PostClient
   private let variables: Mutex<APNsVariables>
   let sessions: EngineSessions
   private let sessionLog: SessionLog
   private let log: Log
   /// Waits until the database can be used.
   let starting: ServiceStart
-  private let meter: ServiceMeter
+  let meter: ServiceMeter
   private let mistakes: ConfigurationLog
-  private let time: DatabaseClock
+  let time: DatabaseClock
   private let rulesInUse: Mutex<RuleSet>
   private let revisions: RevisionRecorder
   private let recording: RecordSample?
@@ -111,9 +111,12 @@ final class Service: Sendable {
       },
       onSent: { cardTypes.handle($0, $1) }, onRest: { ProcessMemory.releaseUnused() })
     #if DEBUG
-      parts.onDecide = TestDecision.hook(ProcessInfo.processInfo.environment)
+      let environment = ProcessInfo.processInfo.environment
+      parts.onDecide = TestDecision.hook(environment)
+      let engine = Engine(parts, settings: TestPoll.settings(environment))
+    #else
+      let engine = Engine(parts)
     #endif
-    let engine = Engine(parts)
     self.engine = engine
     signal.connect(to: engine)
     DecisionWatchdog(engine.decisionWatch, log) {
@@ -156,57 +159,10 @@ final class Service: Sendable {
     }
   }
 
-  func metrics() async -> String {
-    let database = try? await pool.with(.short) { session in
-      let gauges = try await RideGauges.read(session)
-      // A right that the role lacks since an upgrade costs only these metrics, and so do large memos.
-      let watched = (try? await WatchProblem.all(session)) ?? []
-      return (gauges, watched, cards: try? await AndroidCardCount.read(session))
-    }
-    var reading = reading(database?.0)
-    reading.watched = database?.1 ?? []
-    reading.androidCards = database?.cards
-    return ServiceMetrics.page(reading, ExpectedOutcomes(of: rules, apps: apps))
-  }
-
   /// The settings of the environment by the names of the rules' apps.
   var apns: APNsVariables { variables.withLock { $0 } }
 
   var apps: [App] { apns.apps }
-
-  /// Returns the current readings of all parts, without a query to the database.
-  func reading(_ gauges: RideGauges?) -> ServiceMetrics.Reading {
-    ServiceMetrics.Reading(
-      tally: meter.total, engine: engine.statistics,
-      transport: transport.statistics(), accessTokens: transport.accessTokens(),
-      apnsAhead: transport.clockLead,
-      listenIsHealthy: listenIsHealthy, problems: problems,
-      database: gauges, databaseIdentity: store.databaseIdentity, failovers: store.failovers,
-      isHeld: !store.pinProblems.isEmpty, postsOff: posts.off)
-  }
-
-  /// The current time by the database's clock.
-  var now: Timestamp { time.now }
-
-  func history(of ride: String) async throws -> RideHistory {
-    try await pool.with(.short) { try await RideQueries(session: $0).history(of: ride) }
-  }
-
-  /// Returns a ride's history with its recorded passes.
-  func recordedHistory(of ride: String) async throws -> (RideHistory, RecordedSource) {
-    try await pool.with(.long) { session in
-      let history = try await RideQueries(session: session).history(of: ride)
-      return (history, try await RecordedSource.read(history, of: ride, session))
-    }
-  }
-
-  func search(_ key: SearchKey) async throws -> SearchResult {
-    try await pool.with(.long) { try await PushSearch(session: $0).result(of: key) }
-  }
-
-  /// Whether notifications of Postgres reach this node; nil if it does not listen. If they do not,
-  /// events wait for the next poll.
-  var listenIsHealthy: Bool? { sessions.listener?.isHealthy }
 
   /// The rules that decisions follow.
   var rules: RuleSet { rulesInUse.withLock { $0 } }
@@ -270,13 +226,6 @@ final class Service: Sendable {
     }
     let rides = due > most ? "more than \(most) rides" : counted(due, "ride")
     return "RidePulse is running; \(rides) \(due == 1 ? "is" : "are") due"
-  }
-
-  func databaseTime() async throws -> Timestamp { try await store.databaseTime() }
-
-  /// Returns how many rides are due and not parked, and how many have been parked since a time.
-  func leftovers(since start: Timestamp) async throws -> (due: Int, parked: Int) {
-    (try await store.dueRides(atMost: 1000), try await store.parkedRides(since: start))
   }
 
   /// Applies the answers of APNs that are left, within a time limit; other work of the pool ends with
