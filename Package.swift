@@ -165,7 +165,7 @@ let package = Package(
     .testTarget(
       name: "RuleFilesTests",
       dependencies: ["Base", "RideCore", "Timeline", "RuleFiles", "TestSupport"],
-      exclude: ["Golden", "Held", "Needs", "Recipes", "Schema"],
+      exclude: ["Former", "Golden", "Held", "Needs", "Recipes", "Schema"],
       swiftSettings: strict),
     .testTarget(
       name: "PostgresStoreTests",
