@@ -63,6 +63,15 @@ import Testing
     }
   }
 
+  @Test func `Each screenshot is on a page`() throws {
+    let shown = try Set(
+      Self.pages.flatMap { page in
+        Self.links(in: try Self.text(page)).map { Self.resolve($0, from: page) }
+      })
+    let taken = Self.files(in: "docs/screenshots", [".png"])
+    #expect(!taken.isEmpty && taken.filter { !shown.contains($0) } == [])
+  }
+
   /// The targets of a page's links and pictures, without those to other servers; not in code.
   private static func links(in text: String) -> [String] {
     let prose = text.replacing(/(?m)^```[\s\S]*?^```$/, with: "").replacing(/`[^`\n]*`/, with: "")

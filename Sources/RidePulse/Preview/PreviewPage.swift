@@ -115,10 +115,10 @@ struct PreviewPage: PreviewWriter {
       : "<details><summary>\(counted(others.count, "push", "pushes")) without an alert: cards and "
         + "what only wakes an app</summary>\n\(items(others))</details>"
     return """
-      <section class="panel"><h3>Ride <bdi class="ride">\(HTML.text(ride.text))</bdi></h3>
+      <article class="panel"><h3>Ride <bdi class="ride">\(HTML.text(ride.text))</bdi></h3>
       <p class="note">from \(date)</p>
       \(alerts.isEmpty ? "<p>No alert.</p>" : items(alerts))
-      \(folded)</section>
+      \(folded)</article>
       """
   }
 

@@ -39,12 +39,12 @@ struct AttentionPanels {
       caption: "For each person and ride: median / 99th percentile / most", rows: rows,
       names: old == nil ? nil : (names.before, names.after))
     return """
-      <section class="panel" aria-label="App \(HTML.text(app))">
+      <article class="panel" aria-label="App \(HTML.text(app))">
       <h3>\(HTML.text(app))</h3>
       <dl class="tiles">\(tiles.joined())</dl>
       \(table.html)
       \(chart(app, new, old))
-      </section>
+      </article>
       """
   }
 

@@ -28,11 +28,12 @@ struct FigureTable {
       "<table role=\"table\">", "<caption>\(HTML.text(caption))</caption>",
     ]
     if let names {
-      let heads = ["", names.before, names.after, "change"].map {
+      let heads = [names.before, names.after, "change"].map {
         "<th role=\"columnheader\" scope=\"col\">\(HTML.text($0))</th>"
       }
       lines.append(
-        "<thead role=\"rowgroup\"><tr role=\"row\">\(heads.joined())</tr></thead>")
+        "<thead role=\"rowgroup\"><tr role=\"row\"><td role=\"cell\"></td>\(heads.joined())"
+          + "</tr></thead>")
     }
     lines.append("<tbody role=\"rowgroup\">")
     lines += rows.map(line)

@@ -16,8 +16,17 @@ struct MinuteChart {
     return """
       <figure><figcaption>\(HTML.text(title))</figcaption>
       <svg viewBox="0 0 \(minutes.count) \(Int(Self.height))" preserveAspectRatio="none" role="img" \
-      aria-label="\(HTML.text(title))"><path class="\(style)" d="\(path)"/></svg></figure>
+      aria-label="\(HTML.text(title))"><path class="\(style)" d="\(path)"/></svg>
+      <div class="axis" aria-hidden="true">\(axis)</div></figure>
       """
+  }
+
+  /// The times of day at both ends and in the middle, in UTC.
+  private var axis: String {
+    let (first, end) = (minutes.lowerBound, minutes.upperBound)
+    return [first, first + (end - first) / 2, end].map { minute in
+      "<span>\(minute % 1440 / 60):\(minute % 60 < 10 ? "0" : "")\(minute % 60)Z</span>"
+    }.joined()
   }
 
   /// Formats a length with one decimal, the same on every machine.

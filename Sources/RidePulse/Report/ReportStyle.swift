@@ -43,7 +43,7 @@ enum ReportStyle {
       details { margin: .5rem 0; }
       summary { cursor: pointer; padding: .3rem 0; }
       summary:focus-visible { outline: 2px solid var(--rang); outline-offset: 2px; }
-      article p { margin: .2rem 0; color: var(--dim); }
+      article:not(.panel) p { margin: .2rem 0; color: var(--dim); }
       pre { margin: .2rem 0 .2rem 1rem; padding-left: .6rem; white-space: pre-wrap;
         font-size: .85rem; border-left: 3px solid var(--line); }
       .minus { border-left-color: light-dark(#c7364a, #ff8a98); }

@@ -1,4 +1,4 @@
-"""The scenes that BrowserTests.swift asks for: python3 scenes.py SCENE URL FOLDER.
+"""The scenes that the browser tests ask for: python3 scenes.py SCENE URL FOLDER.
 
 Each prints what it has seen; a line `waiting: …` on standard output asks the test to change the world,
 and it goes on when a line comes back."""
@@ -217,10 +217,30 @@ def strange(browser, url, folder):
     at_peace(browser, url)
 
 
+def language(tag):
+    return (f"const list = document.getElementById('language');"
+            f"list.value = [...list.options].find(one => one.text.endsWith('({tag})')).value;"
+            f"list.dispatchEvent(new Event('change'))")
+
+
+UNFOLD = "document.querySelectorAll('details').forEach(one => { one.open = true })"
+
 # How a page without a server is worked before it is checked again: scripts, each for one more look.
 CHOICES = {
     "ride": ["document.querySelector('.screens-bar button').click()"],
+    "shipped": [language("de"), language("ar"),
+                "document.querySelector('input[name=cards]:not(:checked)').click()"],
+    "preview": [UNFOLD], "rehearse": [UNFOLD], "limits": [UNFOLD],
 }
+
+# What is wider than its part of a page, and neither scrolls nor is shortened on purpose.
+CLIPPED = """
+  return [...document.querySelectorAll('body *')].filter(node => {
+    const style = getComputedStyle(node);
+    return node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 1 && style.display !== 'inline'
+      && style.overflowX !== 'auto' && style.textOverflow !== 'ellipsis';
+  }).map(node => node.outerHTML.slice(0, 160));
+"""
 
 
 def offline(browser, url, folder):
@@ -237,7 +257,7 @@ def offline(browser, url, folder):
                     browser.run(choice)
                 fits(browser, width)
                 accessible(browser)
-            browser.screenshot(f"{folder}/{name}-{width}-{scheme}.png", width, 1200)
+                assert (clipped := browser.run(CLIPPED)) == [], clipped
     at_peace(browser, "file://")
 
 
@@ -300,11 +320,9 @@ def inbox(browser, url, folder):
     browser.scheme("dark")
     browser.until("its colours", "return document.getAnimations().length === 0")
     accessible(browser)
-    browser.screenshot(f"{folder}/inbox-dark.png", 1280, 1000)
     browser.size(400, 800)
     fits(browser, 400)
     accessible(browser)
-    browser.screenshot(f"{folder}/inbox-narrow.png", 400, 1400)
     at_peace(browser, url)
 
 
