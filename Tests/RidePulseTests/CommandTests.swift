@@ -142,6 +142,9 @@ import TestSupport
         directory + "/ridepulse", ["migrate"] + words, ["DATABASE_URL": conninfo], in: directory)
     }
     #expect(try migrate(["--dry-run"]).output.contains("would apply 0001_rides"))
+    let lack = try migrate(["--check"])
+    #expect(lack.status == 2)
+    #expect(lack.output.hasPrefix("the database lacks 0001_rides, "))
     let serve = try Command.ridepulse(
       ["serve", "--once"],
       Self.apns(["DATABASE_URL": conninfo, "APNS_PRIVATE_KEY_PATH": try signingKey(directory)]))
@@ -155,6 +158,8 @@ import TestSupport
     let applied = outputs.map { $0.output.components(separatedBy: "0001_rides").count - 1 }
     #expect(applied.reduce(0, +) >= 1)
     #expect(try migrate([]).output == "the schema is current\n")
+    let fits = try migrate(["--check"])
+    #expect(fits.status == 0 && fits.output == "the schema fits\n")
   }
 
   private func signingKey(_ directory: String) throws -> String {

@@ -7,6 +7,7 @@ enum Migrate: Command {
     name: "migrate", summary: "apply the schema in order; safe to run from several nodes at once",
     options: [
       .init(name: "--dry-run", help: "print what would be applied, and change nothing"),
+      .init(name: "--check", help: "exit with 2 if the schema lacks a step, and change nothing"),
       .init(
         name: "--roles",
         help: "also create the roles ridepulse_app, _engine and _reader, with their rights"),
@@ -17,12 +18,27 @@ enum Migrate: Command {
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
+    if context.arguments.has("--check") {
+      return try await Database.with(context.environment, name: "migrate", check)
+    }
     let dryRun = context.arguments.has("--dry-run")
     let makesRoles = context.arguments.has("--roles")
     try await Database.with(context.environment, name: "migrate") { session in
       try await migrate(session, dryRun: dryRun, mark: makesRoles && dryRun ? "-- " : "")
       if makesRoles { try await makeRoles(session, dryRun: dryRun) }
     }
+    return .done
+  }
+
+  /// Reads the schema as `serve` does, with its rights.
+  private static func check(_ session: PostgresSession) async throws -> ExitStatus {
+    do {
+      try await Database.requireSchema(session)
+    } catch let lack as MissingMigrations {
+      Terminal.print(lack.description)
+      return .foundProblems
+    }
+    Terminal.print("the schema fits")
     return .done
   }
 
