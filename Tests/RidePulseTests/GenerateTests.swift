@@ -4,50 +4,6 @@ import TestSupport
 
 /// `generate swift` and `contract.lock`, as a user runs them.
 @Suite("generate") struct GenerateTests {
-  private static let card = """
-    rules:
-      - name: card
-        app: customer
-        expires: 5m
-        live-activity:
-          attributes-type: RideAttributes
-          stale-after: 2m
-          content-state:
-            status: "{{ride.state}}"
-            eta: { value: "{{ride.attributes.eta}}", type: int }
-      - name: arrived
-        app: customer
-        on: driver_arrived
-        alert: { title: Your driver is here }
-        expires: 5m
-
-    """
-
-  private struct Folder {
-    let path: String
-    var lock: String { path + "/contract.lock" }
-
-    func write(_ text: String, _ name: String = "a.yaml") throws {
-      try Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
-    }
-
-    func read(_ name: String) throws -> String {
-      try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8)
-    }
-
-    func run(_ words: String...) throws -> Tool {
-      try Command.ridepulse(words, ["RIDEPULSE_SCHEDULES": path])
-    }
-  }
-
-  private func with(_ body: (Folder) throws -> Void) throws {
-    try ScratchFolder.with { path in
-      let folder = Folder(path: path)
-      try folder.write(Self.card)
-      try body(folder)
-    }
-  }
-
   @Test func `R96: the types of the shipped rules`() throws {
     let result = try Command.ridepulse(
       ["generate", "swift", "--schedules", Project.path("schedules")])
@@ -65,7 +21,7 @@ import TestSupport
   }
 
   @Test func `Kotlin has a package and an access of its own, and the lock of Swift`() throws {
-    try with { folder in
+    try CardFolder.with { folder in
       #expect(try folder.run("generate", "swift").status == 0)
       let lock = try folder.read("contract.lock")
       let result = try folder.run(
@@ -78,8 +34,8 @@ import TestSupport
   }
 
   @Test func `an app's types are those of its cards`() throws {
-    try with { folder in
-      try folder.write(Self.second("Trip"), "b.yaml")
+    try CardFolder.with { folder in
+      try folder.write(CardFolder.second("Trip"), "b.yaml")
       let result = try folder.run("generate", "kotlin", "--app", "driver")
       #expect(result.status == 0 && result.output.contains("class Trip"), "\(result)")
       #expect(!result.output.contains("RideAttributes"))
@@ -89,58 +45,8 @@ import TestSupport
     }
   }
 
-  @Test func `fixtures are the messages that both kinds of phones receive on a ride`() throws {
-    try ScratchFolder.with { path in
-      let states = [
-        "requested", "driver_assigned@2m", "driver_en_route", "driver_arrived", "ride_started",
-        "ride_completed",
-      ]
-      let story = states.joined(separator: ",")
-      let result = try Command.ridepulse(
-        [
-          "generate", "fixtures", "--story", story, "--output", path, "--app", "customer",
-          "--schedules", Project.path("schedules"),
-        ])
-      #expect(result.status == 0 && result.errors == "" && result.output == "")
-      for (file, part) in [
-        ("ios/customer-ride-card-start.json", #""event":"start""#),
-        ("android/customer-ride-card-start.json", #""rp_event":"start""#),
-        ("android/customer-ride-card-end.json", #""rp_event":"end""#),
-        ("android/customer-driver-arrived.json", #""rp_kind":"alert""#),
-        ("android/customer-ride-completed.json", #""rp_category":"RIDE_RATING""#),
-      ] {
-        let text = try? String(contentsOfFile: "\(path)/\(file)", encoding: .utf8)
-        #expect(text?.contains(part) ?? false, "\(file): \(text ?? "is missing")")
-      }
-    }
-  }
-
-  @Test func `R127: words become an enum that decodes others, too, and a typed list structs`()
-    throws
-  {
-    try with { folder in
-      let fields = [
-        #"product: { value: "{{ride.attributes.product}}", type: [van, taxi_xl] }"#,
-        #"stops: { value: "{{ride.attributes.stops}}", type: [{ address: string }] }"#, "eta: {",
-      ]
-      try folder.write(
-        Self.card.replacing("eta: {", with: fields.joined(separator: "\n        ")))
-      let result = try folder.run("generate", "swift", "--output", folder.path + "/Ride.swift")
-      #expect(result.status == 0 && result.errors == "")
-      let source = try folder.read("Ride.swift")
-      for line in [
-        "nonisolated enum Product: Codable", "case taxiXl", "case unknown(String)",
-        "case \"taxi_xl\": self = .taxiXl", "var product: Product", "product: Product.van",
-        "var address: String",
-      ] {
-        #expect(source.contains(line), "\(line)")
-      }
-      #expect(try folder.read("contract.lock").contains("    product: [van, taxi_xl]\n"))
-    }
-  }
-
   @Test func `R97: a contract from its first version to its second`() throws {
-    try with { folder in
+    try CardFolder.with { folder in
       #expect(try folder.run("check").status == 0)
       let first = try folder.run("generate", "swift", "--output", folder.path + "/Ride.swift")
       #expect(first.status == 0 && first.output == "" && first.errors == "", "\(first.errors)")
@@ -155,7 +61,8 @@ import TestSupport
 
       let text = "eta: { value: \"{{ride.attributes.eta}}\", type: string }"
       try folder.write(
-        Self.card.replacing("eta: { value: \"{{ride.attributes.eta}}\", type: int }", with: text))
+        CardFolder.card.replacing(
+          "eta: { value: \"{{ride.attributes.eta}}\", type: int }", with: text))
       let expected =
         "\(folder.path)/a.yaml:10:9: content-state.eta of RideAttributes is string; apps in the "
         + "field decode int; expected int, and the new values in a new field with since: 2\n"
@@ -167,7 +74,7 @@ import TestSupport
       #expect(try folder.read("Ride.swift") == source && folder.read("contract.lock") == lock)
 
       try folder.write(
-        Self.card.replacing(
+        CardFolder.card.replacing(
           "status: \"{{ride.state}}\"",
           with:
             "status: \"{{ride.state}}\"\n        gate: { value: \"{{ride.attributes.gate}}\", type: string, since: 2 }"
@@ -182,19 +89,12 @@ import TestSupport
     }
   }
 
-  /// The card's rule for a second app.
-  private static func second(_ type: String = "RideAttributes") -> String {
-    (card.components(separatedBy: "  - name: arrived").first ?? "")
-      .replacing("name: card", with: "name: second").replacing("customer", with: "driver")
-      .replacing("RideAttributes", with: type)
-  }
-
   @Test func `R97: the choice of a rule refuses what another rule of its type changes`() throws {
-    try with { folder in
-      try folder.write(Self.second(), "b.yaml")
+    try CardFolder.with { folder in
+      try folder.write(CardFolder.second(), "b.yaml")
       #expect(try folder.run("generate", "swift").status == 0)
       let lock = try folder.read("contract.lock")
-      try folder.write(Self.card.replacing("type: int", with: "type: string"))
+      try folder.write(CardFolder.card.replacing("type: int", with: "type: string"))
       let result = try folder.run("generate", "swift", "--rule", "second")
       #expect(result.status == 2 && result.output == "", "\(result)")
       #expect(result.errors.contains("a.yaml:10:9: content-state.eta of RideAttributes is string"))
@@ -203,9 +103,9 @@ import TestSupport
   }
 
   @Test func `R96: two types with one name in the generated file are refused`() throws {
-    try with { folder in
-      try folder.write(Self.card.replacing("RideAttributes", with: "A.Card"))
-      try folder.write(Self.second("B.Card"), "b.yaml")
+    try CardFolder.with { folder in
+      try folder.write(CardFolder.card.replacing("RideAttributes", with: "A.Card"))
+      try folder.write(CardFolder.second("B.Card"), "b.yaml")
       let result = try folder.run("generate", "swift")
       let expected =
         "b.yaml:6:24: B.Card and A.Card of the rule card (\(folder.path)/a.yaml:6:24) are both Card"
@@ -216,7 +116,7 @@ import TestSupport
   }
 
   @Test func `R97: a lock that can't be read leaves the types as they were`() throws {
-    try with { folder in
+    try CardFolder.with { folder in
       try FileManager.default.createDirectory(
         atPath: folder.lock + "/x", withIntermediateDirectories: true)
       try folder.write("old", "Ride.swift")
@@ -227,7 +127,7 @@ import TestSupport
   }
 
   @Test func `R97: serve loads rules that the lock refuses, and no lock as rules`() throws {
-    try with { folder in
+    try CardFolder.with { folder in
       try folder.write("RideAttributes: { content-state: { gone: int } }\n", "contract.lock")
       #expect(try folder.run("check").status == 2)
       let rides = folder.path + "/rides.jsonl"
@@ -251,10 +151,12 @@ import TestSupport
     ),
     (["swift", "--app", "custmer"], 64, "no card of the app custmer; did you mean customer?"),
     (["swift", "--package", "a.b"], 64, "--package is for Kotlin"),
-    (["swift", "--access", "internal"], 64, "--access is for Kotlin"),
     (["kotlin", "--package", "a.class"], 64, "a.class is not the name of a package"),
     (["kotlin", "--access", "private"], 64, "private is not one of public, internal"),
     (["swift", "--story", "requested"], 64, "--story is for fixtures"),
+    (["kotlin", "--module", "Rides"], 64, "--module is for fixtures"),
+    (["fixtures", "--story", "x", "--access", "public"], 64, "--access is for types"),
+    (["fixtures", "--story", "requested", "--output", "x", "--module", "a b"], 64, "--module a b"),
     (["fixtures", "--output", "x"], 64, "--story is missing"),
     (["fixtures", "--story", "requested"], 64, "--output is missing"),
     (["fixtures", "--story", "x,,", "--output", "x"], 64, "--story: "),
@@ -264,7 +166,7 @@ import TestSupport
   @Test(arguments: mistakes.indices)
   func `a mistake is named`(index: Int) throws {
     let (words, status, expected) = Self.mistakes[index]
-    try with { folder in
+    try CardFolder.with { folder in
       let result = try Command.ridepulse(
         ["generate"] + words, ["RIDEPULSE_SCHEDULES": folder.path])
       #expect(result.status == status && result.errors.contains(expected), "\(result.errors)")
@@ -273,7 +175,7 @@ import TestSupport
   }
 
   @Test func `rules without a card have no types`() throws {
-    try with { folder in
+    try CardFolder.with { folder in
       try folder.write("rules: []\n")
       let result = try folder.run("generate", "swift")
       #expect(result.status == 1 && result.errors.contains("no rule has a live-activity"))

@@ -43,10 +43,9 @@ struct KotlinDecodingTests {
       let contract = try #require(rules.contracts.first)
       let mutants = contract.mutants
       #expect(mutants.count >= 16)
-      try write(source.file([contract]), directory + "/Ride.kt")
-      try write(source.file([Self.odd]), directory + "/Odd.kt")
-      try write(source.file(Self.small), directory + "/Small.kt")
-      try write(Self.table(of: mutants, source), directory + "/Mutants.kt")
+      // One file for a package: it has one RideState.
+      let text = Self.table(of: mutants, source, with: [contract, Self.odd] + Self.small)
+      try write(text, directory + "/Ride.kt")
       try write(Self.oddState, directory + "/odd.json")
       var fleet = CardFleet(rules, seed: TestSeed.value(96), platform: .android)
       let payloads = fleet.payloads(Self.count)
@@ -55,9 +54,7 @@ struct KotlinDecodingTests {
 
       let jar = directory + "/decode.jar"
       try KotlinCompiler.compile(
-        ["Ride.kt", "Odd.kt", "Small.kt", "Mutants.kt"]
-          + [Project.path("Tests/RidePulseTests/Kotlin/Decode.kt")],
-        to: jar, in: directory)
+        ["Ride.kt", Project.path("Tests/RidePulseTests/Kotlin/Decode.kt")], to: jar, in: directory)
       let result = try KotlinCompiler.run(
         "com.example.rides.DecodeKt", [directory + "/payloads", directory + "/odd.json"],
         classes: [jar])
@@ -65,6 +62,10 @@ struct KotlinDecodingTests {
       let lines = result.output.split(separator: "\n").map(String.init)
       try check(lines, mutants.map(\.name))
       try compare(lines, with: payloads)
+      let states = rules.statesOfCards.sorted().joined(separator: ", ")
+      #expect(lines.contains("states [\(states)]") && lines.contains("samples of [\(states)]"))
+      let words = CardContract.oddWords.joined(separator: ", ")
+      #expect(lines.contains("words [\(words)]"), "\(lines.filter { $0.hasPrefix("words") })")
     }
   }
 
@@ -73,7 +74,8 @@ struct KotlinDecodingTests {
   }
 
   private static func table(
-    of mutants: [(name: String, contract: CardContract)], _ source: KotlinSource
+    of mutants: [(name: String, contract: CardContract)], _ source: KotlinSource,
+    with others: [CardContract]
   ) -> String {
     let contracts = mutants.enumerated().map { index, mutant in
       var contract = mutant.contract
@@ -83,7 +85,8 @@ struct KotlinDecodingTests {
     let entries = mutants.enumerated().map { index, mutant in
       "  \"\(mutant.name)\" to { json -> Mutant\(index).ContentState.of(json) }"
     }
-    return source.file(contracts) + "\nval mutants = listOf<Pair<String, (JSONObject) -> Any>>(\n"
+    return source.file(others + contracts)
+      + "\nval mutants = listOf<Pair<String, (JSONObject) -> Any>>(\n"
       + entries.joined(separator: ",\n") + "\n)\n"
   }
 
@@ -96,7 +99,7 @@ struct KotlinDecodingTests {
     #expect(
       counts[1] > Self.count / 25 && counts[2] == Self.count, "attributes, contents: \(counts)")
     for name in mutants { #expect(lines.contains("mutant \(name): fails"), "\(name)") }
-    #expect(lines.contains("sample date: true"))
+    #expect(lines.contains("sample date: 1795421400000"))
     let problems = lines.filter { $0.hasPrefix("problem ") }
     #expect(
       problems == [
@@ -144,12 +147,13 @@ struct KotlinDecodingTests {
      "stop": {"stop": {"a": 5}, "other": 6}, "a\\nb": {"a": 1}, "日本": {"a": 2},
      "class": {"$word": "a"}, "typeof": {"$word": "A"}, "component1": {"$word": "b"},
      "a/*b*/": {"$word": "a"}, "नाम": {"$word": "a"}, "it": {"$word": "a"}, "at": {"$word": "a"},
-     "json": {"$word": "a"}, "$x": {"$word": "a"}, "further": 1}
+     "json": {"$word": "a"}, "$x": {"$word": "a"}, "phase": "AT_PICKUP", "further": 1}
     """
 
   /// What the decoded state has, as Kotlin prints it.
   private static let oddParts = [
-    "driverName=b", "driverNameValue=a", "url=1", "urlOfMap=20", "_1st=true", "eta=1795248300",
+    "phase=AT_PICKUP", "driverName=b", "driverNameValue=a", "url=1", "urlOfMap=20", "_1st=true",
+    "eta=1795248300",
     "etaDate=null", "any={a=[1, null]}", "things=[1, x, [null]]", "bag={k={l=true}}",
     "flags=[[true], []]", "stops=[StopsElement(name=n, state=elsewhere)]", "maybe=null",
     "gate=null",

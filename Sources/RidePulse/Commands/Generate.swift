@@ -14,13 +14,18 @@ enum Generate: Command {
       .init(name: "--rule", value: "NAME", help: "the type of this rule's card only"),
       .init(
         name: "--package", value: "NAME",
-        help: "the package of the Kotlin file (\(KotlinSource.standardPackage))"),
-      .choice(
-        "--access", "ACCESS", CommandForm.words(KotlinSource.Access.self),
-        default: KotlinSource.Access.public.rawValue),
+        help: "the package of the Kotlin files (\(KotlinSource.standardPackage))"),
       .init(
-        name: "--story", value: "STATES",
-        help: "of fixtures: the ride's states, such as requested,driver_assigned@2m,driver_arrived"),
+        name: "--access", value: "ACCESS", choices: CommandForm.words(GeneratedAccess.self),
+        help: "public or internal (of Swift internal, of Kotlin public)"),
+      .init(
+        name: "--story", value: "FILE|STATES",
+        help: "of fixtures: a story, or states such as requested,driver_assigned@2m,driver_arrived"),
+      .init(
+        name: "--from", value: "TIME", help: "of fixtures: when the ride begins (a Monday in 2026)"),
+      .init(
+        name: "--module", value: "NAME",
+        help: "of fixtures: the module of the Swift types, which the XCTest imports"),
       .init(
         name: "--output", value: "FILE",
         help: "output file (standard output); of fixtures, the folder"),
@@ -28,11 +33,10 @@ enum Generate: Command {
     ],
     notes: [
       "The types decode each card that the rules send; docs/app.md and docs/android.md describe",
-      "them. --package and --access are for Kotlin. Fields are recorded in contract.lock in the rule",
-      "directory: commit it, and check refuses changes that apps in the field can't decode. Such a",
-      "change is refused here too: exit status 2.",
-      "fixtures writes the messages that an iPhone and an Android phone receive on an invented ride, a",
-      "file each, for the tests of the apps.",
+      "them. Fields are recorded in contract.lock in the rule directory: commit it, and check refuses",
+      "changes that apps in the field can't decode. Such a change is refused here too: exit status 2.",
+      "fixtures writes each push of a story: an .apns file for xcrun simctl push, or FCM's message; the",
+      "data of cards as JSON; and tests in Swift and Kotlin that decode it with the generated types.",
     ])
 
   private static let fixtures = "fixtures"

@@ -2,34 +2,91 @@ import Base
 import RideCore
 import Timeline
 
-/// The messages that the phones of an invented ride receive, for the tests of apps: one of each rule,
-/// and of a card one of each event.
+/// The pushes that the phones of a story receive, as files for simulators and for tests of apps.
+///
+/// Names begin with the time since the story's start, so that they are sorted as sent, and a further rule
+/// renames none.
 struct Fixtures {
-  /// The bodies by file, such as `android/customer-ride-card-start.json`.
+  /// The contents by path, such as `ios/00h02m00s-customer-ride-card-start.apns`.
   private(set) var files: [String: [UInt8]] = [:]
+  /// What is known of each push, in the order of time: a line of `pushes.json` each.
+  private var index: [JSONValue] = []
+  /// The generated types of the cards, with the folders that have files of them.
+  private(set) var folders: [String: Set<FixtureFolder>] = [:]
 
-  /// Monday, 23 November 2026, 08:00 UTC: equal rules give equal messages.
-  private static let start = Timestamp(epochSeconds: 1_795_420_800)
-  /// How long the ride is followed after its last state.
+  /// The apps with `.apns` files.
+  private(set) var iosApps: Set<App> = []
+
+  private let start: Timestamp
+  private let hourDigits: Int
+  private let typeNames: [String: String]
+
+  /// How long a ride is followed after its last step, if the story states no length.
   private static let tail: Duration = .seconds(15 * 60)
 
-  /// - Parameter story: states such as `requested,driver_assigned@2m,driver_arrived`.
-  init(
-    _ story: String, by configuration: EngineConfiguration
-  ) throws(InventedRide.Problem) {
-    var scenario = try InventedRide(for: configuration.rules, at: Self.start).scenario(of: story)
-    scenario.view.phones += scenario.view.phones.map(Self.android)
-    let end = (scenario.steps.last?.at ?? scenario.start) + Self.tail
+  init(_ scenario: Scenario, by configuration: EngineConfiguration) {
+    var scenario = scenario
+    scenario.view.phones += scenario.view.phones.filter { $0.platform == .ios }.map(Self.android)
+    let last = scenario.steps.last?.at ?? scenario.start
+    let end = scenario.length.map { scenario.start + $0 } ?? last + Self.tail
+    start = scenario.start
+    hourDigits = max(2, String((end - start).components.seconds / 3600).count)
+    typeNames = configuration.rules.rules.reduce(into: [:]) { names, rule in
+      guard case .liveActivity(let life) = rule.what else { return }
+      names[rule.name] = life.contract.lastNameOfType
+    }
     var replay = scenario.replay(by: configuration)
     while let pass = replay.next(before: end) {
-      for push in pass.decision.pushes { add(push) }
+      for push in pass.decision.pushes { add(push, at: pass.now) }
+    }
+    if files.isEmpty { return }
+    let lines = index.map(\.text).joined(separator: ",\n")
+    files["pushes.json"] = Array("[\n\(lines)\n]\n".utf8)
+  }
+
+  private mutating func add(_ push: PlannedPush, at now: Timestamp) {
+    let event = push.entry.cardEvent.map { "-" + $0.rawValue } ?? ""
+    let stem = "\(clock(now))-\(push.entry.rule)\(event)"
+    let path: String
+    switch push.address {
+    case .device, .channel:
+      path = add(PushFixture.apns(push), named: "ios/\(stem)", "apns")
+      iosApps.insert(push.entry.app)
+    case .registration: path = add(push.payload, named: "android/\(stem)", "json")
+    // The service's own receivers are no phones.
+    case .post: return
+    }
+    index.append(.object(PushFixture.entry(push, at: now, path)))
+    guard let type = typeNames[push.entry.rule] else { return }
+    for (folder, data) in PushFixture.cardData(push) {
+      _ = add(data, named: "\(folder.rawValue)/\(type)/\(stem)", "json")
+      folders[type, default: []].insert(folder)
     }
   }
 
-  private mutating func add(_ push: PlannedPush) {
-    let event = push.entry.cardEvent.map { "-" + $0.rawValue } ?? ""
-    let file = "\(push.platform.rawValue)/\(push.entry.rule)\(event).json"
-    if files[file] == nil { files[file] = push.request.payload + Array("\n".utf8) }
+  /// Adds a file, and returns its path; equal content is one file, so that both platforms share it.
+  private mutating func add(_ content: [UInt8], named name: String, _ ending: String) -> String {
+    let content = content + Array("\n".utf8)
+    var path = "\(name).\(ending)"
+    var number = 1
+    while let other = files[path] {
+      if other == content { return path }
+      number += 1
+      path = "\(name)-\(number).\(ending)"
+    }
+    files[path] = content
+    return path
+  }
+
+  /// Returns the time since the start: `00h02m15s`.
+  private func clock(_ instant: Timestamp) -> String {
+    let seconds = (instant - start).components.seconds
+    func padded(_ number: Int64, _ digits: Int) -> String {
+      let text = String(number)
+      return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+    return padded(seconds / 3600, hourDigits) + "h" + padded(seconds / 60 % 60, 2) + "m"
+      + padded(seconds % 60, 2) + "s"
   }
 
   /// Returns an Android phone of the same person, in the same language.
@@ -43,4 +100,10 @@ struct Fixtures {
     android.contactedAt = phone.contactedAt
     return android
   }
+}
+
+/// The folders of the data of cards.
+enum FixtureFolder: String, CaseIterable {
+  case contentStates = "content-states"
+  case attributes
 }

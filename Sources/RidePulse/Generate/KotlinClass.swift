@@ -2,32 +2,42 @@ import RideCore
 
 /// One class of the generated Kotlin: properties, dates, decoding and sample values.
 struct KotlinClass {
+  /// What all classes of a card share.
+  struct Scope {
+    /// The name of the attributes-type.
+    var outer: String
+    /// A state in Kotlin, for samples.
+    var state: String
+  }
+
   private let name: String
   private let summary: String
+  private let scope: Scope
   /// `internal ` before a class of the file that is not public.
   private let modifier: String
+  /// Whether it has samples of each state: it is the card's content, and a field of it is the state.
+  private let hasStates: Bool
   private var properties: [GeneratedProperty] = []
   private var dates: [GeneratedDate] = []
   /// The lines of types within this one.
   var nested: [[String]] = []
 
-  /// - Parameters:
-  ///   - outer: the name of the attributes-type.
-  ///   - state: a state in Kotlin, for samples.
   init(
     name: String, summary: String, modifier: String = "", fields: [String: CardField],
-    outer: String, state: String
+    _ scope: Scope, hasStates: Bool = false
   ) {
-    (self.name, self.summary, self.modifier) = (name, summary, modifier)
+    (self.name, self.summary, self.scope) = (name, summary, scope)
+    self.modifier = modifier
+    self.hasStates = hasStates && fields.values.contains { $0.type == .state }
     var names = NameScope(reserved: KotlinName.noProperty)
     let fields = fields.sorted { $0.key < $1.key }
     let propertyNames = fields.map { names.property($0.key) }
     // In a script without case, a type may be spelled as a property.
     let uncased = propertyNames.filter { $0.first?.isLowercase == false }
     var types = NameScope(
-      reserved: KotlinName.types.union([outer, name]).union(uncased), ignoresCase: true)
+      reserved: KotlinName.types.union([scope.outer, name]).union(uncased), ignoresCase: true)
     for ((key, field), name) in zip(fields, propertyNames) {
-      let (type, sample, reader) = kotlin(field.type, key, outer: outer, state: state, &types)
+      let (type, sample, reader) = kotlin(field.type, key, &types)
       let isOptional = field.isOptionalInApp && field.type != .unknown
       properties.append(
         GeneratedProperty(
@@ -39,11 +49,11 @@ struct KotlinClass {
 
   /// Returns a type, a sample value of it, and what reads it; an object becomes a nested class.
   private mutating func kotlin(
-    _ type: FieldType, _ key: String, outer: String, state: String, _ types: inout NameScope
+    _ type: FieldType, _ key: String, _ types: inout NameScope
   ) -> (type: String, sample: String, reader: String) {
     switch type {
     case .string: return ("String", KotlinName.literal(SampleText.words(key)), "::cardString")
-    case .state: return ("RideState", state, "cardWord(RideState.Companion::of)")
+    case .state: return ("RideState", scope.state, "cardWord(RideState.Companion::of)")
     case .words(let words):
       let name = KotlinName.code(types.type(key))
       let comment = KotlinName.comment(SampleText.words(key))
@@ -53,25 +63,27 @@ struct KotlinClass {
     case .int: return ("Long", "7", "::cardLong")
     case .double: return ("Double", "4.5", "::cardDouble")
     case .bool: return ("Boolean", "true", "::cardBoolean")
-    case .dateEpoch: return ("Long", "System.currentTimeMillis() / 1000 + 600", "::cardLong")
+    case .dateEpoch: return ("Long", SampleTime.literal, "::cardLong")
     case .unknown: return ("Any?", "null", "::cardAny")
     case .object(nil): return ("Map<String, Any?>", "emptyMap()", "::cardMap")
     case .list(nil): return ("List<Any?>", "emptyList()", "cardList(::cardAny)")
     case .list(let element?):
-      let (type, sample, reader) = kotlin(
-        element, key + "Element", outer: outer, state: state, &types)
+      let (type, sample, reader) = kotlin(element, key + "Element", &types)
       return ("List<\(type)>", "listOf(\(sample))", "cardList(\(reader))")
     case .object(let members?):
       let name = KotlinName.code(types.type(key))
       let comment = KotlinName.comment(SampleText.words(key))
       let inner = KotlinClass(
-        name: name, summary: "`\(comment)` of the card.", fields: members, outer: outer,
-        state: state)
+        name: name, summary: "`\(comment)` of the card.", fields: members, scope)
       nested.append(inner.lines)
       return (name, "\(name).sample", "cardObject(\(name).Companion::of)")
     }
   }
 
+}
+
+// The source.
+extension KotlinClass {
   /// The source of the class, not indented.
   var lines: [String] {
     let parts = dates.map(Self.lines) + (properties.isEmpty ? [Self.equality(name)] : [])
@@ -112,8 +124,7 @@ struct KotlinClass {
   private var companion: [String] {
     let suppression = properties.isEmpty ? ["@Suppress(\"UNUSED_PARAMETER\")"] : []
     let body =
-      ["/** Values for previews. */", "val sample: \(name)"]
-      + call("  get() = ") { $0.sample } + [
+      samples + [
         "",
         "/** Throws a JSONException that names the first field that is missing or of another type. */",
       ] + suppression + ["fun of(json: JSONObject, at: String = \"\"): \(name) ="]
@@ -122,6 +133,21 @@ struct KotlinClass {
         return "\(function)(json, \(KotlinName.literal(property.key)), at, \(property.reader))"
       }
     return ["companion object {"] + body.map { $0.isEmpty ? "" : "  " + $0 } + ["}"]
+  }
+
+  private var samples: [String] {
+    let head = ["/** Values for previews and snapshot tests, the same each time. */"]
+    if !hasStates {
+      return head + ["val sample: \(name)"] + call("  get() = ") { $0.sample }
+    }
+    return head + [
+      "val sample: \(name)", "  get() = sample(\(scope.state))", "",
+      "/** The sample in another state of the ride. */",
+      "fun sample(state: RideState): \(name) =",
+    ] + call("  ") { $0.field.type == .state ? "state" : $0.sample } + [
+      "", "/** The sample in each state, in the order of `RideState.known`. */",
+      "val samples: List<\(name)>", "  get() = RideState.known.map { sample(it) }",
+    ]
   }
 
   /// Returns a call of the constructor, with a value for each property.

@@ -40,7 +40,7 @@ enum KotlinName {
   static let types: Set = [
     "Any", "Boolean", "Companion", "ContentState", "Date", "Double", "Int", "JSONArray",
     "JSONException", "JSONObject", "List", "Long", "Map", "Number", "RideState", "String",
-    "Suppress", "System", "Unknown",
+    "Suppress", "Unknown",
   ]
 
   private static let keywords: Set = [

@@ -5,11 +5,6 @@ import RuleFiles
 ///
 /// As with Swift, equal contracts give equal text. It needs no library: org.json is part of Android.
 struct KotlinSource {
-  /// Who else sees the types: `public`, or only the module's code.
-  enum Access: String, CaseIterable {
-    case `public`, `internal`
-  }
-
   /// The package of the kit in `clients/kotlin`.
   static let standardPackage = "com.example.rides"
 
@@ -17,10 +12,10 @@ struct KotlinSource {
   /// The state of sample values: one in which a ride has a card.
   private let sampleState: String
   private let package: String
-  private let access: Access
+  private let access: GeneratedAccess
 
   /// Creates source for the states of these rules.
-  init(_ rules: RuleSet, package: String = standardPackage, access: Access = .public) {
+  init(_ rules: RuleSet, package: String = standardPackage, access: GeneratedAccess = .public) {
     (self.package, self.access) = (package, access)
     states = rules.statesOfCards.sorted()
     let sample = rules.activeStates.min() ?? ""
@@ -42,27 +37,30 @@ struct KotlinSource {
           + "Change the rule files and generate it again.", "", "package \(package)", "",
       ] + (hasDates ? ["import java.util.Date"] : [])
       + classes.sorted().map { "import org.json.\($0)" }
-    let parts = [head] + contracts.map(type) + readers.map(\.lines)
+    let hasStates = contracts.contains { $0.fieldTypes.contains(.state) }
+    let parts =
+      [head] + (hasStates ? [stateClass] : []) + contracts.map(type) + readers.map(\.lines)
     return parts.map { $0.joined(separator: "\n") + "\n" }.joined(separator: "\n")
   }
 
+  private var stateClass: [String] {
+    KotlinWords(
+      name: "RideState", summary: "The states of rides.", words: states, modifier: access.kotlin
+    ).lines
+  }
+
   private func type(_ contract: CardContract) -> [String] {
-    // A type within a type is named after the last part.
-    let last = contract.typeName.split(separator: ".").last.map(String.init) ?? "RideAttributes"
+    let last = contract.lastNameOfType
+    let scope = KotlinClass.Scope(outer: last, state: sampleState)
     var root = KotlinClass(
       name: KotlinName.code(last),
       summary: "What never changes on the card: `rp_attributes` of its messages.",
-      modifier: access == .internal ? "internal " : "", fields: contract.attributes, outer: last,
-      state: sampleState)
+      modifier: access.kotlin, fields: contract.attributes, scope)
     let content = KotlinClass(
       name: "ContentState",
       summary: "What changes on the card: `rp_state`; each message replaces all of it.",
-      fields: contract.contentState, outer: last, state: sampleState)
+      fields: contract.contentState, scope, hasStates: true)
     root.nested.append(content.lines)
-    if contract.fieldTypes.contains(.state) {
-      root.nested.append(
-        KotlinWords(name: "RideState", summary: "The states of rides.", words: states).lines)
-    }
     return root.lines
   }
 }

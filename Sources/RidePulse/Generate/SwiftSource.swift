@@ -3,14 +3,16 @@ import RuleFiles
 
 /// The Swift source of the app's `ActivityAttributes` types, made from the contracts of cards.
 ///
-/// Equal contracts give equal text: it has neither a time nor a version, and all is sorted.
+/// Equal contracts give equal text: it has neither a clock nor a version, and all is sorted.
 struct SwiftSource {
   private let states: [String]
   /// The state of sample values: one in which a ride has a card.
   private let sampleState: String
+  private let access: GeneratedAccess
 
   /// Creates source for the states of these rules.
-  init(_ rules: RuleSet) {
+  init(_ rules: RuleSet, access: GeneratedAccess = .internal) {
+    self.access = access
     states = rules.statesOfCards.sorted()
     let sample = rules.activeStates.min() ?? ""
     sampleState =
@@ -28,26 +30,24 @@ struct SwiftSource {
       #if canImport(ActivityKit)
         import ActivityKit
       #endif
-
       """
-    return ([head] + contracts.map { type($0).joined(separator: "\n") + "\n" })
-      .joined(separator: "\n")
+    let types = contracts.reduce(into: Set<FieldType>()) { $0.formUnion($1.fieldTypes) }
+    let shared =
+      (types.contains(.state) ? [stateEnum] : []) + (types.contains(.unknown) ? [jsonValue] : [])
+    let parts = [[head]] + shared + contracts.map(type)
+    return parts.map { $0.joined(separator: "\n") + "\n" }.joined(separator: "\n")
   }
 
   private func type(_ contract: CardContract) -> [String] {
-    // A type within a type is named after the last part.
-    let last = contract.typeName.split(separator: ".").last.map(String.init) ?? "RideAttributes"
+    let last = contract.lastNameOfType
     let name = SwiftName.code(last)
+    let scope = SwiftStruct.Scope(outer: last, state: sampleState, modifier: access.swift)
     var root = SwiftStruct(
-      name: name, summary: "What never changes on the card.", fields: contract.attributes,
-      outer: last, state: sampleState)
+      name: name, summary: "What never changes on the card.", fields: contract.attributes, scope)
     let content = SwiftStruct(
       name: "ContentState", summary: "What changes on the card: each push replaces all of it.",
-      fields: contract.contentState, outer: last, state: sampleState)
+      fields: contract.contentState, scope, hasStates: true)
     root.nested.append(content.lines)
-    let types = contract.fieldTypes
-    if types.contains(.state) { root.nested.append(stateEnum) }
-    if types.contains(.unknown) { root.nested.append(Self.jsonValue) }
     return root.lines + [
       "", "#if canImport(ActivityKit)", "  @available(iOS 16.1, *)",
       "  extension \(name): ActivityAttributes {}", "#endif",
@@ -55,21 +55,36 @@ struct SwiftSource {
   }
 
   private var stateEnum: [String] {
-    SwiftWordEnum(name: "RideState", summary: "The states of rides.", words: states).lines
+    SwiftWordEnum(
+      name: "RideState", summary: "The states of rides.", words: states, modifier: access.swift
+    ).lines
   }
 
-  private static let jsonValue =
-    [
-      "/// Any JSON value: the rule does not determine the type of the field.",
-      "nonisolated indirect enum JSONValue: Codable, Hashable, Sendable {",
+  private var jsonValue: [String] {
+    let cases = [
       "  case null", "  case bool(Bool)", "  case int(Int)", "  case double(Double)",
       "  case string(String)", "  case list([JSONValue])", "  case object([String: JSONValue])", "",
-    ] + GeneratedDecoder.value.lines.map { "  " + $0 } + [
-      "", "  func encode(to encoder: any Encoder) throws {",
-      "    var container = encoder.singleValueContainer()", "    switch self {",
-      "    case .null: try container.encodeNil()",
     ]
-    + ["bool", "int", "double", "string", "list", "object"].map {
-      "    case .\($0)(let value): try container.encode(value)"
-    } + ["    }", "  }", "}"]
+    let encoder =
+      [
+        "  \(access.swift)func encode(to encoder: any Encoder) throws {",
+        "    var container = encoder.singleValueContainer()", "    switch self {",
+        "    case .null: try container.encodeNil()",
+      ]
+      + ["bool", "int", "double", "string", "list", "object"].map {
+        "    case .\($0)(let value): try container.encode(value)"
+      } + ["    }", "  }"]
+    return [
+      "/// Any JSON value: the rule does not determine the type of the field.",
+      "\(access.swift)nonisolated indirect enum JSONValue: Codable, Hashable, Sendable {",
+    ] + cases + GeneratedDecoder.value.lines(after: access.swift).map { "  " + $0 } + [""] + encoder
+      + ["}"]
+  }
+}
+
+extension CardContract {
+  /// The name in generated source: a type within a type is named after the last part.
+  var lastNameOfType: String {
+    typeName.split(separator: ".").last.map(String.init) ?? "RideAttributes"
+  }
 }

@@ -5,15 +5,23 @@ import RuleFiles
 struct SwiftWordEnum {
   private let name: String
   private let summary: String
+  /// `public ` before what other modules see.
+  private let modifier: String
   private let cases: [(word: String, name: String)]
 
-  init(name: String, summary: String, words: [String]) {
-    (self.name, self.summary, cases) = (name, summary, Self.cases(words))
+  init(name: String, summary: String, words: [String], modifier: String = "") {
+    (self.name, self.summary, self.modifier) = (name, summary, modifier)
+    cases = Self.cases(words)
   }
+
+  /// Names that a case can't have, or that a reader would take for one of Swift's own: `.none`.
+  private static let noCase: Set = [
+    "unknown", "known", "rawValue", "init", "self", "encode", "hash", "none", "some",
+  ]
 
   /// Returns each word with the name of its case.
   static func cases(_ words: [String]) -> [(word: String, name: String)] {
-    var names = NameScope(reserved: ["unknown", "rawValue", "init", "self", "encode", "hash"])
+    var names = NameScope(reserved: noCase)
     return words.map { ($0, SwiftName.code(names.property($0))) }
   }
 
@@ -24,20 +32,34 @@ struct SwiftWordEnum {
   var lines: [String] {
     [
       "/// \(summary) One that this version of the app does not have is `unknown`.",
-      "nonisolated enum \(name): Codable, Hashable, Sendable {",
-    ] + cases.map { "  case \($0.name)" } + [
-      "  case unknown(String)", "",
-      "  init(rawValue: String) {", "    switch rawValue {",
+      "\(modifier)nonisolated enum \(name): Codable, Hashable, Sendable {",
+    ] + cases.map { "  case \($0.name)" } + ["  case unknown(String)", ""] + known + [
+      "  \(modifier)init(rawValue: String) {", "    switch rawValue {",
     ] + cases.map { "    case \(SwiftName.literal($0.word)): self = .\($0.name)" } + [
       "    default: self = .unknown(rawValue)", "    }", "  }", "",
-      "  var rawValue: String {", "    switch self {",
+      "  \(modifier)var rawValue: String {", "    switch self {",
     ] + cases.map { "    case .\($0.name): return \(SwiftName.literal($0.word))" } + [
       "    case .unknown(let word): return word", "    }", "  }", "",
-    ] + GeneratedDecoder.state.lines.map { "  " + $0 } + [
+    ] + GeneratedDecoder.state.lines(after: modifier).map { "  " + $0 } + [
       "",
-      "  func encode(to encoder: any Encoder) throws {",
+      "  \(modifier)func encode(to encoder: any Encoder) throws {",
       "    var container = encoder.singleValueContainer()",
       "    try container.encode(rawValue)", "  }", "}",
     ]
+  }
+
+  private var known: [String] {
+    let head = [
+      "  /// The words that this version of the app has.",
+      "  \(modifier)static let known: [\(name)] = [",
+    ]
+    return head + cases.map { "    .\($0.name)," } + ["  ]", ""]
+  }
+}
+
+extension GeneratedDecoder {
+  /// Returns the lines with a modifier in front.
+  func lines(after modifier: String) -> [String] {
+    lines.enumerated().map { $0.offset == 0 ? modifier + $0.element : $0.element }
   }
 }

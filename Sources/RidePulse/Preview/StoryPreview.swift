@@ -1,7 +1,6 @@
 import Base
 import Foundation
 import RideCore
-import RuleFiles
 import SystemSupport
 import Timeline
 
@@ -24,7 +23,9 @@ enum StoryPreview {
       throw arguments.error(
         "\(other) next to --story, which invents its ride; expected one of them")
     }
-    let scenario = try scenario(text, configuration.rules, from, arguments)
+    let minute = Timestamp(epochSeconds: Int64(Date().timeIntervalSince1970) / 60 * 60)
+    let scenario = try StoryArgument(text: text, from: from)
+      .scenario(by: configuration.rules, at: minute, arguments)
     let length = try arguments.duration("--for") ?? scenario.length
     let last = scenario.steps.last?.at ?? scenario.start
     let end = length.map { scenario.start + $0 } ?? last + usualTail
@@ -65,33 +66,5 @@ enum StoryPreview {
       screens.images = images.used(by: screens.cardStates)
     }
     return StoryPage(screens: screens, plain: StoryRows(story).html).html
-  }
-
-  private static func scenario(
-    _ text: String, _ rules: RuleSet, _ from: Timestamp?, _ arguments: Arguments
-  ) throws -> Scenario {
-    let start = from ?? Timestamp(epochSeconds: Int64(Date().timeIntervalSince1970) / 60 * 60)
-    guard isPath(text) else {
-      do throws(InventedRide.Problem) {
-        return try InventedRide(for: rules, at: start).scenario(of: text)
-      } catch {
-        throw arguments.error("--story: \(error)")
-      }
-    }
-    switch ScenarioFile.read(text, for: rules, at: start) {
-    case .failure(let problems): throw CommandFailure(problems.description)
-    case .success(let scenario):
-      if from != nil, scenario.start != start {
-        throw arguments.error(
-          "--from next to a story that states its start in given.at; expected one of them")
-      }
-      let invented = InventedRide(for: rules, at: scenario.start)
-      return invented.filled(invented.completed(scenario, withCards: false))
-    }
-  }
-
-  /// Returns whether the value is the path of a file: no state's name has a slash or ends so.
-  private static func isPath(_ text: String) -> Bool {
-    text.contains("/") || text.hasSuffix(".yaml") || text.hasSuffix(".yml")
   }
 }

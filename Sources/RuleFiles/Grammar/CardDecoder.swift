@@ -57,20 +57,23 @@ struct CardDecoder: FileDecoder {
 
   /// Names that the generated source uses: a type of such a name would hide what it needs.
   private static let takenNames: Set<String> = [
-    "Activity", "ActivityAttributes", "ActivityKit", "Any", "Array", "Bool", "CodingKey",
-    "CodingKeys", "Codable", "ContentState", "Date", "Decodable", "Decoder", "Dictionary", "Double",
-    "Encodable", "Encoder", "Equatable", "Float", "Foundation", "Hashable", "Identifiable", "Int",
-    "Int64", "Never", "Optional", "Protocol", "Self", "Sendable", "Set", "String", "Swift",
-    "TimeInterval",
-    "Type", "UInt64", "URL", "UUID", "Void",
+    "Activity", "ActivityAttributes", "ActivityKit", "Any", "Array", "Bool", "Boolean", "Codable",
+    "CodingKey", "CodingKeys", "Companion", "ContentState", "Date", "Decodable", "Decoder",
+    "Dictionary", "Double", "Encodable", "Encoder", "Equatable", "Float", "Foundation", "Hashable",
+    "Identifiable", "Int", "Int64", "JSONArray", "JSONException", "JSONObject", "JSONValue", "List",
+    "Long", "Map", "Never", "Number", "Optional", "Protocol", "RideState", "Self", "Sendable",
+    "Set", "String", "Suppress", "Swift", "TimeInterval", "Type", "UInt64", "URL", "UUID", "Void",
   ]
 
   private func typeName(_ field: Field) -> String? {
-    if let text = field.node.string, Self.takenNames.contains(text) {
+    // A type within a type is named after the last part.
+    let last = field.node.string?.split(separator: ".").last.map(String.init)
+    if let text = field.node.string, let last, Self.takenNames.contains(last) {
       diagnostics.report(
         field.node.location, "\(text) as \(field.name)",
-        expected: "the name of a type of the app, such as RideAttributes: Swift or ActivityKit has "
-          + "one of this name")
+        expected:
+          "the name of a type of the app, such as RideAttributes: Swift, Kotlin, ActivityKit "
+          + "or the generated file has one of this name")
       return nil
     }
     if let text = field.node.string, let first = text.first, first.isLetter || first == "_",

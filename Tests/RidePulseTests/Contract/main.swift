@@ -72,7 +72,7 @@ func showDefaultStrategies() {
     "\(try decoded(ByHand.Phase.self, #"{"status": "elsewhere"}"#).status)"
   }
   row("an unknown word into the generated enum") {
-    let state = try decoded(RideAttributes.RideState.self, #""elsewhere""#)
+    let state = try decoded(RideState.self, #""elsewhere""#)
     let back = String(decoding: try JSONEncoder().encode(state), as: UTF8.self)
     return state == .unknown("elsewhere") && back == #""elsewhere""# ? "`unknown`" : "another"
   }
@@ -115,6 +115,8 @@ try roundTrip(RideAttributes.sample)
 try roundTrip(RideAttributes.ContentState.sample)
 try roundTrip(OddAttributes.sample)
 try roundTrip(OddAttributes.ContentState.sample)
-let eta = RideAttributes.ContentState.sample.etaDate?.timeIntervalSinceNow ?? 0
-print("sample date: \((500...700).contains(eta) ? "in ten minutes" : "\(eta)")")
+for content in RideAttributes.ContentState.samples { try roundTrip(content) }
+print("sample date: \(RideAttributes.ContentState.sample.etaEpoch ?? 0)")
+print("states: \(RideState.known.map(\.rawValue))")
+print("words: \(OddAttributes.ContentState.Phase.known.map(\.rawValue))")
 try decodePayloads(CommandLine.arguments[1])

@@ -44,8 +44,8 @@ fun showConversions() {
   val none = JSONObject()
   println("| a missing key, `Long` | ${attempt { cardFieldLong(none) }} | ${attempt { none.getLong("n") }} |")
   println("| a missing key, `Long?` | ${attempt { cardFieldMaybe(none) }} | ${attempt { none.optLong("n") }} |")
-  val word = RideAttributes.RideState.of("elsewhere")
-  println("| an unknown word into `RideState` | `${if (word is RideAttributes.RideState.Unknown) "Unknown" else "$word"}` | – |")
+  val word = RideState.of("elsewhere")
+  println("| an unknown word into `RideState` | `${if (word is RideState.Unknown) "Unknown" else "$word"}` | – |")
 }
 
 // The types of `Conversions.kt`, which the test generates.
@@ -93,8 +93,10 @@ fun main(args: Array<String>) {
       println("problem ${problem.message}")
     }
   }
-  val eta = RideAttributes.ContentState.sample.etaDate?.time ?: 0
-  println("sample date: ${(eta - System.currentTimeMillis()) / 60000.0 in 9.5..10.5}")
+  println("sample date: ${RideAttributes.ContentState.sample.etaDate?.time}")
+  println("samples of ${RideAttributes.ContentState.samples.map { it.status }}")
+  println("states ${RideState.known}")
+  println("words ${OddAttributes.ContentState.Phase.known}")
   println("samples ${OddAttributes.sample} ${OddAttributes.ContentState.sample.driverName}")
   decodePayloads(File(args[0]).readLines().map { JSONObject(it).getJSONObject("message").getJSONObject("data") })
 }

@@ -1,6 +1,14 @@
 import RideCore
 
 extension CardContract {
+  /// Words of every kind that an app's language does not take as they are, or that are one name in it.
+  static let oddWords = [
+    "AT_PICKUP", "at_pickup", "atPickup", "default", "init", "self", "Type", "none", "some",
+    "known",
+    "Known", "unknown", "rawValue", "in transit", "1st", "", "größe", "List", "String", "$x",
+    "a\"b",
+  ]
+
   /// Keys of every kind that an app's language does not take as they are.
   static let odd = CardContract(
     typeName: "Odd.OddAttributes",
@@ -17,7 +25,8 @@ extension CardContract {
       "date": CardField(.object(["time": CardField(.dateEpoch)])),
       "stops": CardField(.list(.object(["name": CardField(.string), "state": CardField(.state)]))),
       "car": CardField(.object(["plate_no": CardField(.string)]), isOptional: true),
-      "let": CardField(.int), "var": CardField(.int), "inout": CardField(.int),
+      "phase": CardField(.words(oddWords)), "let": CardField(.int), "var": CardField(.int),
+      "inout": CardField(.int),
       "stop": CardField(
         .object(["stop": CardField(.object(["a": CardField(.int)])), "other": CardField(.int)])),
       "a\nb": CardField(.object(["a": CardField(.int)])),
