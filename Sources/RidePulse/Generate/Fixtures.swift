@@ -24,7 +24,11 @@ struct Fixtures {
   /// How long a ride is followed after its last step, if the story states no length.
   private static let tail: Duration = .seconds(15 * 60)
 
-  init(_ scenario: Scenario, by configuration: EngineConfiguration) {
+  /// - Parameter isChosen: whether files are written of a push with this ledger entry.
+  init(
+    _ scenario: Scenario, by configuration: EngineConfiguration,
+    of isChosen: (LedgerEntry) -> Bool
+  ) {
     var scenario = scenario
     scenario.view.phones += scenario.view.phones.filter { $0.platform == .ios }.map(Self.android)
     let last = scenario.steps.last?.at ?? scenario.start
@@ -37,7 +41,7 @@ struct Fixtures {
     }
     var replay = scenario.replay(by: configuration)
     while let pass = replay.next(before: end) {
-      for push in pass.decision.pushes { add(push, at: pass.now) }
+      for push in pass.decision.pushes where isChosen(push.entry) { add(push, at: pass.now) }
     }
     if files.isEmpty { return }
     let lines = index.map(\.text).joined(separator: ",\n")

@@ -20,13 +20,17 @@ extension Generate {
     if let module, !SwiftName.isModule(module) {
       throw arguments.error("--module \(module) is not the name of a module, such as Rides")
     }
-    var configuration = try APNsVariables.configuration(
-      of: try chosenRules(rules, arguments), context.environment)
+    let chosen = try chosenRules(rules, arguments)
+    var configuration = try APNsVariables.configuration(of: rules, context.environment)
     let unset = configuration.rules.apps.filter { configuration.bundleIDs[$0] == nil }
     configuration.fillBundleIDs()
     let scenario = try StoryArgument(text: story, from: arguments.time("--from"), hasCards: true)
       .scenario(by: configuration.rules, at: SampleTime.start, arguments)
-    let fixtures = Fixtures(scenario, by: configuration)
+    // All rules decide, as they do in the service; files are of those that are asked for.
+    let app = arguments.value("--app")
+    let fixtures = Fixtures(scenario, by: configuration) { entry in
+      chosen.contains(entry.rule) && (app == nil || app == entry.app.rawValue)
+    }
     var files = fixtures.files
     if files.isEmpty { throw CommandFailure("the ride of --story sends nothing") }
     if !fixtures.folders.isEmpty {
@@ -69,8 +73,8 @@ extension Generate {
         + "such as \(first): delete what is not needed")
   }
 
-  /// Returns the rules that `--app` and `--rule` name.
-  private static func chosenRules(_ rules: RuleSet, _ arguments: Arguments) throws -> RuleSet {
+  /// Returns the names of the rules that `--app` and `--rule` name.
+  private static func chosenRules(_ rules: RuleSet, _ arguments: Arguments) throws -> Set<String> {
     let (app, name) = (arguments.value("--app"), arguments.value("--rule"))
     let chosen = rules.rules.filter { rule in
       (name == nil || rule.name == name)
@@ -79,6 +83,6 @@ extension Generate {
     if chosen.isEmpty {
       throw arguments.error("no rule is named by --app and --rule")
     }
-    return app == nil && name == nil ? rules : rules.keeping(chosen)
+    return Set(chosen.map(\.name))
   }
 }
