@@ -10,8 +10,8 @@ enum Generate: Command {
     name: "generate", summary: "write the app's Swift or Kotlin types for cards, and contract.lock",
     operands: [.choice("WHAT", CommandForm.words(Language.self) + [fixtures])],
     options: [
-      .init(name: "--app", value: "APP", help: "the types of this app's cards only"),
-      .init(name: "--rule", value: "NAME", help: "the type of this rule's card only"),
+      .init(name: "--app", value: "APP", help: "this app's cards only; of fixtures, its pushes"),
+      .init(name: "--rule", value: "NAME", help: "this rule's card only; of fixtures, its pushes"),
       .init(
         name: "--package", value: "NAME",
         help: "the package of the Kotlin files (\(KotlinSource.standardPackage))"),
