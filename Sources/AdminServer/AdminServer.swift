@@ -1,12 +1,16 @@
 package struct AdminQueries: Sendable {
+  /// Returns what only a restart ends; empty if there is nothing.
+  package var stalls: @Sendable () -> [String]
   /// Returns what prevents the service from doing its work; empty if it is ready.
   package var problems: @Sendable () -> [String]
   /// Checks for due rides at once; returns the line to answer with.
   package var wake: @Sendable () async -> String
 
   package init(
-    problems: @escaping @Sendable () -> [String], wake: @escaping @Sendable () async -> String
+    stalls: @escaping @Sendable () -> [String], problems: @escaping @Sendable () -> [String],
+    wake: @escaping @Sendable () async -> String
   ) {
+    self.stalls = stalls
     self.problems = problems
     self.wake = wake
   }
@@ -43,9 +47,12 @@ package final class AdminServer: Sendable {
 
   package func stop() { server.stop() }
 
-  private static func own(_ queries: AdminQueries) -> [Route] {
+  static func own(_ queries: AdminQueries) -> [Route] {
     [
-      Route("GET", "/healthz") { _ in .text(200, "ok") },
+      Route("GET", "/healthz") { _ in
+        let stalls = queries.stalls()
+        return stalls.isEmpty ? .text(200, "ok") : .text(500, stalls.joined(separator: "\n"))
+      },
       Route("GET", "/readyz") { _ in
         let problems = queries.problems()
         return problems.isEmpty

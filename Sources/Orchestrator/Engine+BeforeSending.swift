@@ -18,7 +18,7 @@ extension Engine {
       let requests = asking.map {
         ClaimedRequests(claim: decisions[$0].0, requests: decisions[$0].1.permitRequests)
       }
-      let answer = await prepare("Permits", rides: requests.count) {
+      let answer = await prepare(.permits, rides: requests.count) {
         try await parts.store.grant(requests)
       }
       guard let answer else { return blocked.union(requests.map(\.claim.rideID)) }
@@ -45,7 +45,7 @@ extension Engine {
       decision.journal(now: now).map { ClaimedMemo(claim: claim, memo: $0) }
     }
     if memos.isEmpty { return [] }
-    let lost = await prepare("Journal", rides: memos.count) {
+    let lost = await prepare(.journal, rides: memos.count) {
       try await parts.store.journal(memos)
     }
     logLost(lost ?? [])
@@ -61,24 +61,29 @@ extension Engine {
   ///
   /// - Returns: nil if it failed each time: the rides are left to their lease.
   private func prepare<Value>(
-    _ name: String, rides: Int, _ call: () async throws -> Value
+    _ name: EngineCall, rides: Int, _ call: () async throws -> Value
   ) async -> Value? {
     for failures in 0..<settings.journalAttempts {
       beginTurn(.claiming)
+      begin(name)
       do {
-        return try await call()
+        let value = try await call()
+        recordSuccess(of: name)
+        return value
       } catch {
         let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
-        parts.log(
-          .warning, "Call before sending failed, retrying",
-          ["call": name, "rides": "\(rides)", "error": "\(error)", "in": "\(delay)"])
+        if recordFailure(error, of: name) {
+          parts.log(
+            .warning, "Call before sending failed, retrying",
+            ["call": name.plural, "rides": "\(rides)", "error": "\(error)", "in": "\(delay)"])
+        }
         if isStopping { break }
         try? await parts.clock.sleep(for: delay)
       }
     }
     parts.log(
       .error, "Rides left to their lease: a call before sending failed",
-      ["call": name, "rides": "\(rides)"])
+      ["call": name.plural, "rides": "\(rides)"])
     return nil
   }
 }

@@ -14,7 +14,7 @@ extension Engine {
         await perform(try await claimNext(&pollPolicy, &restDetector))
         failures = 0
       } catch {
-        let isNew = recordClaimFailure(error)
+        let isNew = recordFailure(error, of: .claim)
         if halveClaimSize(after: error, isNew) { continue }
         await rest(after: error, failures, isNew)
         failures += 1
@@ -60,11 +60,19 @@ extension Engine {
       rides = try await parts.store.adopt(configuration.rules)
     } catch let failure as StoreFailure where failure.cause != .unavailable {
       let uptime = time.uptime()
-      state.withLock { $0.retryAdoptionAt = uptime + Self.failing.longest }
+      let isNew = state.withLock { state in
+        state.retryAdoptionAt = uptime + Self.failing.longest
+        return state.rescheduling.failed(failure, at: uptime)
+      }
+      guard isNew else { return }
       return parts.log(
         .warning, "Rescheduling live rides failed, retrying", ["error": failure.description])
     }
-    state.withLock { $0.adoptedRevision = revision }
+    let uptime = time.uptime()
+    state.withLock { state in
+      state.adoptedRevision = revision
+      _ = state.rescheduling.succeeded(at: uptime)
+    }
     if rides > 0 {
       parts.log(
         .info, "Schedule rules changed, rescheduling live rides",
@@ -80,7 +88,7 @@ extension Engine {
     if isStopping { return .rest(atMost: .zero) }
     let limit = await waitForCapacity()
     beginTurn(.claiming)
-    beginClaim()
+    begin(.claim)
     let claim = try await claim(limit: limit, asleep: asleep)
     recordClaim(claim)
     if claim.hasLostClaims { await claimLostUnlessFailing() }
@@ -110,28 +118,22 @@ extension Engine {
     let uptime = time.uptime()
     if state.withLock({ uptime < $0.retryLostAt }) { return }
     do {
+      begin(.claimLost)
       _ = try await claimLostApart()
-      state.withLock { state in
-        _ = state.claimingLost.succeeded()
-        state.retryLostAt = .zero
-      }
+      recordSuccess(of: .claimLost)
+      state.withLock { $0.retryLostAt = .zero }
     } catch {
-      let failure = Self.failure(error)
       let uptime = time.uptime()
-      let isNew = state.withLock { state in
-        state.retryLostAt = uptime + Self.failing.longest
-        return state.claimingLost.failed(failure, at: uptime)
-      }
-      guard isNew else { return }
-      parts.log(
-        .error, "Claim of lost rides failed, retrying", ["error": failure.description])
+      state.withLock { $0.retryLostAt = uptime + Self.failing.longest }
+      guard recordFailure(error, of: .claimLost) else { return }
+      parts.log(.error, "Claim of lost rides failed, retrying", ["error": "\(error)"])
     }
   }
 
   /// Waits while settlements fail, or while another node sends in place of this one: nothing is
   /// claimed that could not be settled or sent.
   private func waitWhileHalted() async {
-    if isHalted || isAside { state.withLock { $0.claiming = ClaimHealth() } }
+    if isHalted || isAside { state.withLock { $0.calls[.claim]?.pause() } }
     while isHalted || isAside, !isStopping {
       beginTurn(.claiming)
       await claimSignal.wait(atMost: .seconds(1), on: parts.clock)
@@ -162,7 +164,7 @@ extension Engine {
   }
 
   private func recordClaim(_ claim: Claim) {
-    recordClaimSuccess()
+    recordSuccess(of: .claim)
     state.withLock { $0.claimSize.worked(claim.rides.count) }
   }
 

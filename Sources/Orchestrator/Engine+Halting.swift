@@ -9,6 +9,10 @@ package struct SettlementHalt: Sendable {
   /// How long settlements have failed.
   package var duration: Duration
   package var failure: StoreFailure
+
+  package init(since: Timestamp, duration: Duration, failure: StoreFailure) {
+    (self.since, self.duration, self.failure) = (since, duration, failure)
+  }
 }
 
 // What the engine does while settlements fail.

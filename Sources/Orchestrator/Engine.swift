@@ -45,8 +45,9 @@ package final class Engine: Sendable {
     /// The total size of the JSON in held rides, in bytes.
     var heldBytes = 0
     var stallDetector = StallDetector()
-    var claiming = ClaimHealth()
-    var claimingLost = ClaimHealth()
+    /// Of the calls that were made.
+    var calls: [EngineCall: CallHealth] = [:]
+    var rescheduling = FailurePace<StoreFailure>()
     /// When a claim of lost rides that failed is repeated.
     var retryLostAt: Duration = .zero
     var reach = ReachPolicy()

@@ -27,7 +27,8 @@ package struct EngineStatistics: Sendable {
   package var databaseAhead: Duration?
   /// How long settlements have failed without interruption; zero while they succeed.
   package var settlementFailing: Duration = .zero
-  /// How long claims have failed without interruption; zero while they succeed.
+  /// How long claims, or other calls without which rides are not sent, have failed without
+  /// interruption; zero while they succeed.
   package var claimFailing: Duration = .zero
   /// Whether the node leaves all rides to another one, because it cannot reach APNs.
   package var isAside = false
@@ -51,7 +52,8 @@ extension Engine {
         ridesHeld: state.inFlight.count, lanes: state.lanes.statistics,
         sinceClaim: state.lastClaim.map { uptime - $0.at }, databaseAhead: state.lastClaim?.ahead)
       statistics.settlementFailing = state.settling.halt.map { uptime - $0.since } ?? .zero
-      statistics.claimFailing = state.claiming.failure.map { uptime - $0.since } ?? .zero
+      statistics.claimFailing =
+        state.callFailures(lasting: .zero, at: uptime).map(\.duration).max() ?? .zero
       statistics.isAside = state.reach.isAside
       return statistics
     }

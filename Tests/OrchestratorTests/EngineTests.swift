@@ -150,6 +150,7 @@ import TestSupport
         $0.settled.count == 1 || (failures == 99 && $0.journalFailures <= 99 - 6)
       }
       #expect(journalled.withLock { $0 } == (failures == 99 ? [] : [true]))
+      #expect(engine.callFailures().map(\.call) == (failures == 99 ? [.journal] : []))
       #expect(transport.faults == [])
     }
   }

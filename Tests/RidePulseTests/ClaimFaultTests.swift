@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Claims that fail at once: `serve` is not ready after a while, and works again without a restart.
+/// Claims and other calls that fail at once: `serve` is not ready after a while, and works again
+/// without a restart.
 @Suite("Claims that fail", .timeLimit(.minutes(60))) struct ClaimFaultTests {
   private func fails(
     _ client: APIClient, after change: () async throws -> Void, _ words: String
@@ -80,6 +81,64 @@ import TestSupport
       try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
       try await recovers(stage, server, client)
       #expect(server.stop() == 0)
+    }
+  }
+
+  private static let capped = """
+    events: [ping]
+    rules:
+      - name: news
+        app: customer
+        on: ping
+        alert: { title: News }
+        expires: 1h
+        at-most: { count: 3, per: 1h }
+    """
+
+  @Test func `U1: permits that no ride gets, although claims succeed`() async throws {
+    try await Stage.run { stage in
+      let (server, client) = try await APIClient.serve(try stage.environment(rules: Self.capped))
+      try await stage.addRide(state: "requested")
+      try await stage.sql(
+        """
+        alter function ridepulse.request_permits(jsonb) rename to hidden;
+        select ridepulse.emit('ping', 'r1')
+        """)
+      var answer = try client.get("/readyz")
+      try await wait(until: "/readyz answers 503: \(answer)") {
+        answer = try client.get("/readyz")
+        return answer.status == 503
+      }
+      for text in ["permits of pushes have failed for", "request_permits", "nothing is lost"] {
+        #expect(answer.text.contains(text), "\(text) is not in \(answer.text)")
+      }
+      #expect(try !client.get("/metrics").text.contains("ridepulse_claim_failing_seconds 0\n"))
+      try await stage.sql("alter function ridepulse.hidden(jsonb) rename to request_permits")
+      try await stage.settled(within: .seconds(60))
+      #expect(try stage.arrivals().contains { $0.isAccepted })
+      try await wait(until: "/readyz answers 200") { try client.get("/readyz").status == 200 }
+      #expect(server.stop() == 0)
+    }
+  }
+
+  @Test func `from SIGTERM on it is not ready, while it waits for answers`() async throws {
+    try await Stage.run { stage in
+      try stage.faults(#"[{"action": {"delay_ms": 4000}}]"#)
+      let (server, client) = try await APIClient.serve(stage.environment)
+      try await stage.addRide(state: "driver_arrived")
+      try await stage.until(
+        "select count(*) from ridepulse.agenda where node is not null", is: "1")
+      #expect(try client.get("/readyz").status == 200)
+      server.terminate()
+      var answer = try client.get("/readyz")
+      try await wait(until: "/readyz answers 503: \(answer)") {
+        answer = try client.get("/readyz")
+        return answer.status == 503
+      }
+      #expect(answer.text == "stopping\n")
+      #expect(try client.get("/healthz").status == 200)
+      #expect(server.exitStatus() == 0)
+      #expect(try stage.arrivals().contains { $0.isAccepted })
     }
   }
 }

@@ -220,7 +220,8 @@ final class ServiceEndpoints {
       let server = try AdminServer(
         Self.address(address, "RIDEPULSE_ADMIN"),
         token: SecretVariable("RIDEPULSE_ADMIN_TOKEN", in: context.environment)?.text,
-        queries: AdminQueries(problems: { service.problems }, wake: wake),
+        queries: AdminQueries(
+          stalls: { service.engine.stalls() }, problems: { service.problems }, wake: wake),
         routes: [
           Route("GET", "/metrics") { _ in
             var page = HTTPResponse.text(200, "")

@@ -77,10 +77,11 @@ final class Service: Sendable {
     self.meter = meter
     backfills = BackfillMonitor(pool: pool, active: rules.activeStates, log: log)
     variables = Mutex(apns)
+    let transportLog = TransportLog(log)
     transport = try PushClient(
       configuration: apns.configuration, credentials: credentials, now: { time.now },
       events: {
-        TransportLog.record($0, log)
+        transportLog.record($0)
         signal.connectionsChanged()
       })
     posts = PostClient(receivers: apns.posts.receivers, now: { time.now })

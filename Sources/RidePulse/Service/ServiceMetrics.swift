@@ -126,11 +126,11 @@ enum ServiceMetrics {
         engine.settlementFailing),
       one(
         "ridepulse_claim_failing_seconds",
-        "How long claims have failed without interruption; 0 while they succeed.",
+        "How long claims, or calls that rides need before they are sent, have failed without interruption; 0 while they succeed.",
         engine.claimFailing),
       MetricFamily(
         .gauge, "ridepulse_node_aside",
-        "1 while this node claims nothing because it can't reach APNs and another node does.",
+        "1 while this node claims nothing because it can't reach APNs or FCM, or has no answer from it, and another node does.",
         engine.isAside ? 1 : 0),
       one(
         "ridepulse_last_claim_age_seconds", "Time since the database last answered a claim.",

@@ -1,9 +1,39 @@
 import Base
 import PushClient
 import RideCore
+import Synchronization
 
-enum TransportLog {
-  static func record(_ event: TransportEvent, _ log: Log) {
+/// Logs the events of connections; of attempts to connect that fail again and again, only some.
+final class TransportLog: Sendable {
+  private let log: Log
+  private let start = ContinuousClock.now
+  /// Of the attempts to connect, by network and credential.
+  private let attempts = Mutex<[String: FailurePace<String>]>([:])
+
+  init(_ log: Log) {
+    self.log = log
+  }
+
+  func record(_ event: TransportEvent) {
+    if isLogged(event) { write(event) }
+  }
+
+  private func isLogged(_ event: TransportEvent) -> Bool {
+    let uptime = start.duration(to: .now)
+    let pool = "\(event.network.rawValue) \(event.credential)"
+    return attempts.withLock { attempts in
+      switch event.kind {
+      case .connectFailed(let reason, _):
+        return attempts[pool, default: FailurePace()].failed(reason, at: uptime)
+      case .connected:
+        _ = attempts[pool]?.succeeded(at: uptime)
+        return true
+      default: return true
+      }
+    }
+  }
+
+  private func write(_ event: TransportEvent) {
     let connection = "\(event.network.rawValue) \(event.credential) \(event.connection)"
     let isFCM = event.network == .android
     switch event.kind {

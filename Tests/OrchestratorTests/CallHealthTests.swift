@@ -4,16 +4,17 @@ import Testing
 
 @testable import Orchestrator
 
-@Suite struct ClaimHealthTests {
+@Suite struct CallHealthTests {
   private static let locked = StoreFailure(.conflict, "55P03: lock timeout")
   private static let refused = StoreFailure(.refused, "42501: permission denied for table rides")
 
-  @Test func `U1: a failure lasts from the first claim that failed, and is logged once a minute`() {
-    var health = ClaimHealth()
+  @Test func `U1: a failure lasts from the first call that failed, and is logged ever less often`()
+  {
+    var health = CallHealth()
     func isLogged(_ failure: StoreFailure, at uptime: Duration) -> Bool {
       health.failed(failure, at: uptime)
     }
-    func ended() -> ClaimHealth.Failure? { health.succeeded() }
+    func ended(at uptime: Duration) -> CallHealth.Failure? { health.succeeded(at: uptime) }
     health.begin(at: .seconds(10))
     #expect(health.failure == nil)
     #expect(isLogged(Self.refused, at: .seconds(11)))
@@ -23,10 +24,32 @@ import Testing
     }
     #expect(isLogged(Self.refused, at: .seconds(71)))
     #expect(isLogged(Self.locked, at: .seconds(72)), "another reason")
-    #expect(health.failure == .init(since: .seconds(10), failure: Self.locked))
-    #expect(ended() == .init(since: .seconds(10), failure: Self.locked))
+    #expect(!isLogged(Self.refused, at: .seconds(140)), "after two minutes")
+    #expect(health.failing(at: .seconds(141)) == .seconds(131))
+    let failure = CallHealth.Failure(since: .seconds(10), failure: Self.refused)
+    #expect(health.failure == failure)
+    #expect(ended(at: .seconds(142)) == failure)
+    #expect(health.failure == nil && health.failing(at: .seconds(142)) == nil)
+    #expect(ended(at: .seconds(143)) == nil)
+  }
+
+  @Test(arguments: [(0, 1), (59, 60), (60, nil)] as [(Int, Int?)])
+  func `a call that no ride needs any more does not count as failing for ever`(
+    second: Int, failing: Int?
+  ) {
+    var health = CallHealth()
+    health.begin(at: .seconds(9))
+    _ = health.failed(Self.refused, at: .seconds(10))
+    #expect(health.failing(at: .seconds(10 + second)) == failing.map { .seconds($0) })
+  }
+
+  @Test func `a node that claims nothing fails at nothing`() {
+    var health = CallHealth()
+    _ = health.failed(Self.refused, at: .seconds(10))
+    health.pause()
     #expect(health.failure == nil)
-    #expect(ended() == nil)
+    let isLogged = health.failed(Self.refused, at: .seconds(20))
+    #expect(!isLogged, "the pause ends no failure in the log")
   }
 
   @Test func `U1: a failing loop has one line in the log, and the engine reports since when`()
@@ -41,6 +64,6 @@ import Testing
     #expect(log.count(of: "Claim failed, claiming fewer rides") == 1)
     #expect(log.count(of: "Claim failed, retrying") == 0)
     #expect(log.count(of: "Claim succeeded again") == 1)
-    #expect(engine.claimFailure(lasting: .zero) == nil)
+    #expect(engine.callFailures().isEmpty)
   }
 }
