@@ -106,6 +106,7 @@ import Testing
       let bare = try await LocalCluster.shared().freshDatabase()
       let environment = stage.environment.merging([
         "DATABASE_URL": bare, "RIDEPULSE_ADMIN": "127.0.0.1:0",
+        "RIDEPULSE_ADMIN_TOKEN": "sesame-42",
       ]) { $1 }
       let server = try Server(environment, until: "Waiting for the schema")
       let client = try await client(server)
