@@ -3,17 +3,20 @@
 create function ridepulse.ride_stamped() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  new.updated_at := now();
+  if old.updated_at is not distinct from new.updated_at and old is distinct from new then
+    new.updated_at := now();
+  end if;
   return new;
 end
 $$;
 
 comment on function ridepulse.ride_stamped() is
-  'Trigger function: sets updated_at of a changed ride to the start of the transaction.';
+  'Trigger function: sets updated_at of a ride that changed to the start of the transaction, unless the '
+  'update sets it.';
 
--- Fires only if the update leaves updated_at unchanged and changes another column.
+-- Conditions of these triggers are in their functions: Postgres reads that of a WHEN again for each
+-- statement, which costs more than the call.
 create trigger stamped before update on ridepulse.rides for each row
-when (old.* is distinct from new.* and old.updated_at is not distinct from new.updated_at)
 execute function ridepulse.ride_stamped();
 
 create function ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) returns jsonb
@@ -67,10 +70,10 @@ begin
       using errcode = 'insufficient_privilege',
             hint = 'To attach a table of your own, call ridepulse.watch as its owner.';
   end if;
-  if current_setting('ridepulse.silent', true) = 'on' then
-    if tg_op = 'UPDATE' then
-      return null;
-    end if;
+  if tg_op = 'UPDATE' and (old is not distinct from new
+       or current_setting('ridepulse.silent', true) = 'on') then
+    return null;
+  elsif current_setting('ridepulse.silent', true) = 'on' then
     event := 'ride_watched';
   elsif new.state is not null and new.state <> ''
      and (tg_op = 'INSERT' or new.state is distinct from old.state) then
@@ -101,8 +104,6 @@ create trigger added after insert on ridepulse.rides for each row
 execute function ridepulse.ride_changed();
 
 create trigger changed after update on ridepulse.rides for each row
-when (old.* is distinct from new.*
-      and current_setting('ridepulse.silent', true) is distinct from 'on')
 execute function ridepulse.ride_changed();
 
 create function ridepulse.rides_removed() returns trigger

@@ -2,8 +2,8 @@
 -- docs/attach.md; reasons: docs/decisions/0021-two-triggers-of-watch.md and 0072-row-versions.md.
 --
 -- Two triggers share the work. ridepulse_read runs with the rights of the role that writes the
--- table. Only it reads the row, whose types and casts belong to the table's owner; it stores the
--- mapped values as JSON. ridepulse_watch runs as the owner of this schema: it reads that JSON,
+-- table, a function that ridepulse.watch makes for the table. Only it reads the row, whose types and
+-- casts belong to the table's owner; it stores the mapped values as JSON. ridepulse_watch runs as the owner of this schema: it reads that JSON,
 -- never the row. A problem of a row or a mapping never makes the write fail: it is recorded in
 -- watch_errors.
 
@@ -23,7 +23,8 @@ create table ridepulse.watches (
   backfilled_watch timestamptz,
   backfill_until   timestamptz not null default '-infinity',
   attached_schema  text,
-  attached_name    text
+  attached_name    text,
+  live_states      text[]
 );
 
 comment on table ridepulse.watches is 'The attached tables. Rows of no other table become rides.';
@@ -59,6 +60,9 @@ comment on column ridepulse.watches.attached_schema is
   'The schema of the table when ridepulse.watch was last called.';
 comment on column ridepulse.watches.attached_name is
   'The name of the table when ridepulse.watch was last called.';
+comment on column ridepulse.watches.live_states is
+  'The active states for which the table was last backfilled; null if it was not since ridepulse.watch '
+  'was last called. A row without a ride in another state is not copied until its state changes.';
 
 create view ridepulse.watched as
   select relation as "table", mapping, watched_at, backfilled_at,
@@ -183,7 +187,7 @@ create view ridepulse.watch_problems as
       null::timestamptz
     from ridepulse.watches w
     join pg_trigger g on g.tgrelid = w.relation
-      and g.tgname in ('ridepulse_read', 'ridepulse_read_update') and g.tgnargs < 4
+      and g.tgname in ('ridepulse_read', 'ridepulse_read_update') and g.tgargs <> '2\000'::bytea
     union all
     select w.relation, ''::text, 'replaced_table'::text, null::text,
       format('%I.%I', n.nspname, o.relname) collate "default", null::bigint, null::timestamptz,

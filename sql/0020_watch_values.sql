@@ -26,28 +26,36 @@ comment on function ridepulse.parse_time(text, text) is
   'problem is no_time_zone or bad_time if the conversion fails, otherwise null. Words that Postgres '
   'reads as times, such as tomorrow, are bad.';
 
+-- These are in plpgsql, which keeps plans for a session: a SQL function that can't be inlined is planned
+-- again in each transaction.
 create function ridepulse.mapped_id(w ridepulse.watches, source jsonb) returns text
-language sql immutable set search_path = pg_catalog, pg_temp as $$
-  select w.prefix || nullif(source ->> (w.columns ->> 'id'), '')
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  return w.prefix || nullif(source ->> (w.columns ->> 'id'), '');
+end
 $$;
 
 comment on function ridepulse.mapped_id(ridepulse.watches, jsonb) is
   'Returns the ID of a row''s ride; null if the row has none. source: the mapped values as JSON.';
 
 create function ridepulse.mapped_state(w ridepulse.watches, source jsonb) returns text
-language sql immutable set search_path = pg_catalog, pg_temp as $$
-  select coalesce(w.constants ->> 'state', w.states ->> (source ->> (w.columns ->> 'state')),
-    source ->> (w.columns ->> 'state'))
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  return coalesce(w.constants ->> 'state', w.states ->> (source ->> (w.columns ->> 'state')),
+    source ->> (w.columns ->> 'state'));
+end
 $$;
 
 comment on function ridepulse.mapped_state(ridepulse.watches, jsonb) is
   'Returns the state of a row''s ride. source: the mapped values as JSON.';
 
 create function ridepulse.belongs_to(w ridepulse.watches, id text) returns boolean
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select starts_with(id, w.prefix) and not exists (
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  return starts_with(id, w.prefix) and not exists (
     select from ridepulse.watches o
-    where length(o.prefix) > length(w.prefix) and starts_with(id, o.prefix))
+    where length(o.prefix) > length(w.prefix) and starts_with(id, o.prefix));
+end
 $$;
 
 comment on function ridepulse.belongs_to(ridepulse.watches, text) is
@@ -60,7 +68,6 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   ride ridepulse.rides;
   problem text;
-  target text;
   pickup text := coalesce(w.constants ->> 'pickup_at', source ->> (w.columns ->> 'pickup_at'));
   problems text[] := '{}';
 begin
@@ -83,12 +90,18 @@ begin
   ride.driver_id := coalesce(w.constants ->> 'driver_id', source ->> (w.columns ->> 'driver_id'));
   ride.time_zone := coalesce(
     w.constants ->> 'time_zone', source ->> (w.columns ->> 'time_zone'), 'UTC');
-  foreach target in array array['state', 'customer_id', 'driver_id'] loop
-    if octet_length(to_jsonb(ride) ->> target) > 512 then
-      ride := jsonb_populate_record(ride, jsonb_build_object(target, null));
-      problems := problems || array[target, 'too_long'];
-    end if;
-  end loop;
+  if octet_length(ride.state) > 512 then
+    ride.state := null;
+    problems := problems || array['state', 'too_long'];
+  end if;
+  if octet_length(ride.customer_id) > 512 then
+    ride.customer_id := null;
+    problems := problems || array['customer_id', 'too_long'];
+  end if;
+  if octet_length(ride.driver_id) > 512 then
+    ride.driver_id := null;
+    problems := problems || array['driver_id', 'too_long'];
+  end if;
   if ride.time_zone <> 'UTC'
      and (ridepulse.parse_time('2000-01-01', ride.time_zone)).problem is not null then
     ride.time_zone := 'UTC';

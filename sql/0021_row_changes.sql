@@ -1,83 +1,29 @@
--- The trigger functions of attached tables: what they copy is the row as it is, whatever other
--- triggers have changed since. See 0018_watches.sql; reasons: docs/decisions/0072-row-versions.md.
+-- The trigger function of attached tables that writes rides: what it copies is the row as it is,
+-- whatever other triggers have changed since. See 0018_watches.sql and 0022_watch_queries.sql; reasons:
+-- docs/decisions/0072-row-versions.md.
 
--- Must not be SECURITY DEFINER, because it runs code of the table's owner.
-create function ridepulse.read_row() returns trigger
-language plpgsql set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
-declare
-  new_row jsonb;
-  old_row jsonb;
-  key jsonb;
-  error jsonb;
-  is_new_read boolean;
-  -- Writers may have rights on the root of a partitioned table alone.
-  root regclass;
-  is_gone boolean := false;
-  -- A row that was just written has an xmax if it was locked or written again since: then another
-  -- trigger may have replaced it. A deleted row may have been inserted again by a nested statement.
-  is_read_again boolean := case when tg_op = 'DELETE'
-    then current_setting('ridepulse.nested_insert', true) = 'on' else new.xmax <> '0'::xid end;
+create function ridepulse.write_ride(ride ridepulse.rides) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  if is_read_again and tg_argv[2] <> '' then
-    root := coalesce(pg_partition_root(tg_relid), tg_relid);
-    if has_table_privilege(root, 'select') then
-      if tg_op = 'DELETE' then
-        execute format(tg_argv[2], root) into new_row using old, null::tid, null::oid;
-      else
-        execute format(tg_argv[2], root) into new_row using new, new.ctid, new.tableoid;
-        -- A policy may hide the row.
-        is_gone := new_row is null and not row_security_active(root);
-      end if;
-    end if;
-  end if;
-  if new_row is null and tg_op <> 'DELETE' then
-    execute tg_argv[is_gone::integer] into new_row using new;
-  end if;
-  if tg_op <> 'INSERT' then
-    execute tg_argv[1] into old_row using old;
-  end if;
-  perform set_config('ridepulse.row', jsonb_build_object('new', new_row, 'old', old_row,
-    'is_gone', is_gone)::text, true);
-  return null;
-exception when assert_failure or others then
-  -- The writer receives errors that a repetition may fix; the second trigger records all others.
-  if sqlstate ~ '^(40001|40P01|53[0-3]00|55P03|57014|57P0[1-5])$' then
-    raise;
-  end if;
-  error := jsonb_build_object('state', sqlstate, 'message', sqlerrm);
-  is_new_read := tg_op = 'UPDATE' and new_row is not null;
-  begin
-    if tg_op = 'DELETE' or is_new_read then
-      execute tg_argv[3] into key using old;
-    else
-      execute tg_argv[3] into key using new;
-    end if;
-  exception when assert_failure or others then
-    null;  -- The problem is recorded without the key.
-  end;
-  begin
-    if tg_op = 'UPDATE' and not is_new_read then
-      execute tg_argv[1] into old_row using old;
-    end if;
-  exception when assert_failure or others then
-    null;
-  end;
-  perform set_config('ridepulse.row', jsonb_build_object(
-    case when is_new_read then 'unread_old' else 'error' end, error, 'key', key,
-    'new', new_row, 'old', old_row)::text, true);
-  return null;
+  update ridepulse.rides r set state = ride.state, customer_id = ride.customer_id,
+    driver_id = ride.driver_id, pickup_at = ride.pickup_at, time_zone = ride.time_zone,
+    attributes = ride.attributes
+  where r.id = ride.id
+    and (r.state, r.customer_id, r.driver_id, r.pickup_at, r.time_zone, r.attributes)
+      is distinct from (ride.state, ride.customer_id, ride.driver_id, ride.pickup_at,
+                        ride.time_zone, ride.attributes);
+  return found;
 end
 $$;
 
-comment on function ridepulse.read_row() is
-  'Trigger function of ridepulse_read: stores the mapped values of the new and the old row as '
-  'JSON in the setting ridepulse.row of the transaction. If the new row was written again since, it '
-  'stores the values that the row has now; if only the old row can''t be read, its key. Arguments: the queries that read the new row, the ID and '
-  'state of the old one, the row that the table has now, and the key. Errors: only those that a '
-  'repetition may fix.';
+comment on function ridepulse.write_ride(ridepulse.rides) is
+  'Writes the columns of a ride that a row maps. Returns false if there is no ride, or if it has '
+  'these values.';
 
 -- An update of a row without a ride, such as one that was finished before the table was attached,
--- announces its state only if the update changed the state, or made the row meet the condition.
+-- announces its state only if the update changed the state, or made the row meet the condition. Once
+-- the table is backfilled, a row without a ride and without a change of its state was not live then:
+-- it is not copied.
 create function ridepulse.store_row(
   w ridepulse.watches, operation text, new_row jsonb, old_row jsonb
 ) returns void
@@ -87,12 +33,15 @@ declare
   was_ride boolean := coalesce((old_row ->> 'in')::boolean and old_row -> 'row' <> 'null', false);
   former_id text := ridepulse.mapped_id(w, old_row -> 'row');
   former_state text := ridepulse.mapped_state(w, old_row -> 'row');
-  is_silent boolean;
+  new_id text := ridepulse.mapped_id(w, new_row -> 'row');
+  new_state text := ridepulse.mapped_state(w, new_row -> 'row');
+  is_silent boolean := operation = 'UNREAD' or was_ride and former_id = new_id
+    and former_state is not distinct from new_state;
   is_there boolean;
   ride ridepulse.rides;
 begin
   if was_ride
-     and (not is_ride or former_id is distinct from ridepulse.mapped_id(w, new_row -> 'row'))
+     and (not is_ride or former_id is distinct from new_id)
      and not ridepulse.remove_ride(w, former_id)
      and operation = 'DELETE' and octet_length(former_id) <= 512
   then
@@ -104,12 +53,20 @@ begin
   if not is_ride or operation = 'GONE' then
     return;
   end if;
+  if operation = 'UPDATE' and is_silent and pg_trigger_depth() = 1
+     and coalesce(not new_state = any (w.live_states), w.live_states is not null)
+     and not exists (select from ridepulse.rides r where r.id = new_id)
+  then
+    return;
+  end if;
   ride := ridepulse.mapped_ride(w, new_row -> 'row');
   if ride.id is null then
     return;
   end if;
-  is_silent := operation = 'UNREAD' or was_ride and former_id = ride.id
-    and former_state is not distinct from ride.state;
+  -- Most rows that change have a ride, and no trigger of the app has written it in this transaction.
+  if is_silent and pg_trigger_depth() = 1 and ridepulse.write_ride(ride) then
+    return;
+  end if;
   loop
     perform from ridepulse.rides r where r.id = ride.id for no key update;
     is_there := found;
@@ -122,16 +79,11 @@ begin
         perform ridepulse.enter_state(ride.id, ride.state, clock_timestamp(), false);
       end if;
     end if;
-    if is_there or ((operation = 'INSERT' or former_id = ride.id) and ridepulse.restore_ride(ride.id)) then
+    if is_there or ((operation = 'INSERT' or not was_ride or former_id = ride.id)
+         and ridepulse.restore_ride(ride.id)) then
       perform set_config('ridepulse.silent', 'on', true)
       where is_there and is_silent and pg_trigger_depth() > 1 and ridepulse.is_unannounced(ride);
-      update ridepulse.rides r set state = ride.state, customer_id = ride.customer_id,
-        driver_id = ride.driver_id, pickup_at = ride.pickup_at, time_zone = ride.time_zone,
-        attributes = ride.attributes
-      where r.id = ride.id
-        and (r.state, r.customer_id, r.driver_id, r.pickup_at, r.time_zone, r.attributes)
-          is distinct from (ride.state, ride.customer_id, ride.driver_id, ride.pickup_at,
-                            ride.time_zone, ride.attributes);
+      perform ridepulse.write_ride(ride);
       perform set_config('ridepulse.silent', '', true);
       return;
     end if;
@@ -206,7 +158,7 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   code text := source #>> '{error,state}';
   detail text := format('SQLSTATE %s: %s', code, source #>> '{error,message}');
-  key jsonb := source -> 'key';
+  key jsonb := nullif(source -> 'key', 'null');
   former_id text := ridepulse.mapped_id(w, source #> '{old,row}');
   own_id text := case when jsonb_array_length(key) = 1 then w.prefix || nullif(key ->> 0, '') end;
   missing text;

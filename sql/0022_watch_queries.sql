@@ -1,12 +1,18 @@
--- What ridepulse.watch creates for a table: triggers that survive a dump, and the queries of their
--- arguments. See 0018_watches.sql; reasons: docs/decisions/0072-row-versions.md.
+-- What ridepulse.watch creates for a table: triggers that survive a dump, and the function that reads
+-- a row. See 0018_watches.sql; reasons: docs/decisions/0072-row-versions.md and
+-- 0121-function-of-a-table.md.
 
 -- The text of a mapping that the table's owner wrote is only put together here; it is executed by
 -- functions that run with their caller's rights.
-create function ridepulse.row_expression(w ridepulse.watches, is_key boolean default false)
-returns text
+create function ridepulse.row_expression(
+  w ridepulse.watches, is_key boolean default false, is_lazy boolean default false
+) returns text
 language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
-  select format('jsonb_build_object(''in'', (%s' || E'\n' || ') is true, ''row'', %s)',
+  select format(case when is_lazy and w.ride_function is not null and w.condition is not null
+      then '(select jsonb_build_object(''in'', "ridepulse.i".is_in, ''row'', '
+        'case when "ridepulse.i".is_in then %2$s end) from (select (%1$s' || E'\n'
+        || ') is true as is_in offset 0) "ridepulse.i")'
+      else 'jsonb_build_object(''in'', (%1$s' || E'\n' || ') is true, ''row'', %2$s)' end,
     coalesce(w.condition, 'true'),
     case when w.ride_function is not null then format('to_jsonb(%s(r.*))', w.ride_function)
       else format('(select to_jsonb("ridepulse.x".*) from (select %s) "ridepulse.x")', (
@@ -18,9 +24,10 @@ language sql stable set search_path = pg_catalog, pg_temp set standard_conformin
           select value from jsonb_each_text(w.attributes) where not is_key) names)) end)
 $$;
 
-comment on function ridepulse.row_expression(ridepulse.watches, boolean) is
+comment on function ridepulse.row_expression(ridepulse.watches, boolean, boolean) is
   'Returns the SQL expression that reads a row r: whether it meets the condition, and the mapped '
-  'values. is_key: only ID and state.';
+  'values. is_key: only ID and state. is_lazy: the ride function is called only for a row that meets '
+  'the condition.';
 
 create function ridepulse.reads_whole_row(w ridepulse.watches) returns boolean
 language sql immutable set search_path = pg_catalog, pg_temp
@@ -127,90 +134,135 @@ comment on function ridepulse.current_row_query(ridepulse.watches) is
   'Returns the query that reads the row that a table has now, as a format with the table''s name. '
   'Its parameters: the row as it was, its ctid and its tableoid. Empty if a row has no key.';
 
-create function ridepulse.key_query(w ridepulse.watches) returns text
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select coalesce(format('select jsonb_build_array(%s) from (select ($1).*) r',
-    string_agg(ridepulse.column_value(w.relation, name), ', ' order by number)), '')
-  from unnest(case when w.ride_function is null then array[w.columns ->> 'id']
-              else ridepulse.key_columns(w) end) with ordinality k (name, number)
+-- plpgsql keeps the plan of a statement for the session, and that of EXECUTE for one row: it costs
+-- ten times as much. A statement that uses the row as a value is planned again nevertheless, because a
+-- kept plan does not notice that a column of the table was dropped.
+create function ridepulse.read_statement(
+  expression text, columns text[], source text, target text
+) returns text
+language sql immutable set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on as $$
+  select case when columns is null
+      then format('execute %L into %s using %s;',
+        format('select %s from unnest(array[$1]) r', expression), target, source)
+    else format('select %s into %s from (select %s) r;', expression, target, (
+      select string_agg(format('%1$s.%2$I as %2$I', source, name), ', ')
+      from unnest(columns) name)) end
 $$;
 
-comment on function ridepulse.key_query(ridepulse.watches) is
-  'Returns the query that reads only what identifies a row: the mapped ID, or with a ride function '
-  'the primary key.';
+comment on function ridepulse.read_statement(text, text[], text, text) is
+  'Returns the statement of plpgsql that evaluates an expression of a row r. columns: those that the '
+  'expression reads; null if it uses the row as a value. source: the variable that is the row, new or '
+  'old. target: the variable that receives the result.';
 
-create function ridepulse.check_mapping(
-  relation regclass, mapping jsonb, out w ridepulse.watches, out expression text,
-  out triggers text[]
-)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp
-set standard_conforming_strings = on as $$
+create function ridepulse.key_statement(w ridepulse.watches, source text) returns text
+language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
+  select case when k.names is null then 'null;' else ridepulse.read_statement(format(
+      'jsonb_build_array(%s)', (
+        select string_agg(ridepulse.column_value(w.relation, name), ', ' order by number)
+        from unnest(k.names) with ordinality u (name, number))), k.names, source, 'key') end
+  from (select case when w.ride_function is null then array[w.columns ->> 'id']
+          else ridepulse.key_columns(w) end) k (names)
+$$;
+
+comment on function ridepulse.key_statement(ridepulse.watches, text) is
+  'Returns the statement of plpgsql that reads only what identifies a row: the mapped ID, or with a '
+  'ride function the primary key. source: the variable that is the row.';
+
+create function ridepulse.reader_name(w ridepulse.watches) returns text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select format('%I.%I', c.relnamespace::regnamespace::name, (
+    'ridepulse_read_' || left(c.relname, 36) || '_' || left(md5(c.relname), 8))::name)
+  from pg_class c where c.oid = w.relation
+$$;
+
+comment on function ridepulse.reader_name(ridepulse.watches) is
+  'Returns the name of the function that reads the rows of an attached table.';
+
+create function ridepulse.reader_body(w ridepulse.watches) returns text
+language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
+  select format($body$
+-- Made by ridepulse.watch: stores the mapped values of the new and the old row as JSON in the setting
+-- ridepulse.row of the transaction, for ridepulse.watched(). It runs with the rights of the writer.
+#variable_conflict use_column
 declare
-  other regclass;
-  arguments text;
-  insert_event text := format('insert or delete on %s for each row', relation);
-  update_event text;
-  source text := 'select %s from (select ($1).*) r';
+  new_row jsonb;
+  old_row jsonb;
+  key jsonb;
+  error jsonb;
+  is_new_read boolean;
+  -- Writers may have rights on the root of a partitioned table alone.
+  root regclass;
+  is_gone boolean := false;
+  -- A row that was just written has an xmax if it was locked or written again since: then another
+  -- trigger may have replaced it. A deleted row may have been inserted again by a nested statement.
+  is_read_again boolean := case when tg_op = 'DELETE'
+    then current_setting('ridepulse.nested_insert', true) = 'on' else new.xmax <> '0'::xid end;
 begin
-  w := ridepulse.parse_mapping(mapping);
-  w.relation := relation;
-  if not exists (
-    select from pg_class c
-    where c.oid = relation and c.relkind in ('r', 'p') and c.relpersistence <> 't'
-      and c.relnamespace <> 'ridepulse'::regnamespace)
-  then
-    raise exception 'ridepulse.watch: % is not a table of yours that stays', relation
-      using errcode = 'wrong_object_type',
-            hint = 'Views, foreign and temporary tables, and those of schema ridepulse can''t be attached.';
-  end if;
-  perform ridepulse.check_columns(w);
-  select a.relation into other
-  from ridepulse.watches a join pg_class c on c.oid = a.relation
-  where a.prefix = w.prefix and a.relation <> w.relation;
-  if found then
-    raise exception 'ridepulse.watch: % is attached with the same prefix of IDs, %', other,
-      quote_literal(w.prefix)
-      using errcode = 'invalid_parameter_value',
-            hint = 'Their rides would overwrite each other. Give this table a prefix: "id": '
-              || '{"column": "id", "prefix": "shuttle-"}; or call ridepulse.unwatch for the other.';
-  end if;
-  if w.ride_function is not null then
-    select format('%s.%I', p.pronamespace::regnamespace, p.proname) into w.ride_function
-    from pg_proc p
-    where array[(select n.nspname from pg_namespace n where n.oid = p.pronamespace), p.proname]::text[] = parse_ident(w.ride_function) and p.pronargs = 1 and p.proargtypes[0] = (select c.reltype from pg_class c where c.oid = check_mapping.relation)
-      and p.prorettype = 'ridepulse.rides'::regtype and not p.proretset;
-    if not found then
-      raise exception 'ridepulse.watch: no function % from a row of % to ridepulse.rides',
-        mapping ->> 'ride', relation
-        using errcode = 'undefined_function',
-              hint = format('Name it with its schema: create function public.as_ride(%s) returns '
-                'ridepulse.rides.', relation);
+  if is_read_again and %1$L <> '' then
+    root := coalesce(pg_partition_root(tg_relid), tg_relid);
+    if has_table_privilege(root, 'select') then
+      if tg_op = 'DELETE' then
+        execute format(%1$L, root) into new_row using old, null::tid, null::oid;
+      else
+        execute format(%1$L, root) into new_row using new, new.ctid, new.tableoid;
+        -- A policy may hide the row.
+        is_gone := new_row is null and not row_security_active(root);
+      end if;
     end if;
   end if;
-  -- Only an array keeps the table's type of the row, which a function of it needs.
-  if w.ride_function is not null or w.condition ~* '\mr\M(?!\s*\.)' then
-    source := 'select %s from unnest(array[$1]) r';
+  if new_row is null and tg_op <> 'DELETE' then
+    if is_gone then
+      %2$s
+    else
+      %3$s
+    end if;
   end if;
-  expression := ridepulse.row_expression(w);
-  update_event := format('%s on %s for each row when (%s)', ridepulse.update_event(w), relation,
-    ridepulse.change_condition(w));
-  arguments := format('%L, %L, %L, %L', format(source, expression),
-    format(source, ridepulse.row_expression(w, true)), ridepulse.current_row_query(w),
-    ridepulse.key_query(w));
-  -- Triggers of a row fire in the order of their names: ridepulse_read fires first.
-  triggers := array(
-    select format('create or replace trigger %I after %s execute function ridepulse.%s(%s)',
-      t.name, t.event, t.function, case t.function when 'read_row' then arguments end)
-    from (values
-      ('ridepulse_read', insert_event, 'read_row'), ('ridepulse_watch', insert_event, 'watched'),
-      ('ridepulse_read_update', update_event, 'read_row'),
-      ('ridepulse_watch_update', update_event, 'watched')
-    ) t (name, event, function));
+  if tg_op <> 'INSERT' then
+    %4$s
+  end if;
+  perform set_config('ridepulse.row', jsonb_build_object('new', new_row, 'old', old_row,
+    'is_gone', is_gone)::text, true);
+  return null;
+exception when assert_failure or others then
+  -- The writer receives errors that a repetition may fix; ridepulse.watched() records all others.
+  if sqlstate ~ '^(40001|40P01|53[0-3]00|55P03|57014|57P0[1-5])$' then
+    raise;
+  end if;
+  error := jsonb_build_object('state', sqlstate, 'message', sqlerrm);
+  is_new_read := tg_op = 'UPDATE' and new_row is not null;
+  begin
+    if tg_op = 'DELETE' or is_new_read then
+      %5$s
+    else
+      %6$s
+    end if;
+  exception when assert_failure or others then
+    null;  -- The problem is recorded without the key.
+  end;
+  begin
+    if tg_op = 'UPDATE' and not is_new_read then
+      %4$s
+    end if;
+  exception when assert_failure or others then
+    null;
+  end;
+  perform set_config('ridepulse.row', jsonb_build_object(
+    case when is_new_read then 'unread_old' else 'error' end, error, 'key', key,
+    'new', new_row, 'old', old_row)::text, true);
+  return null;
 end
+$body$,
+    ridepulse.current_row_query(w),
+    ridepulse.read_statement(ridepulse.row_expression(w, true), c.names, 'new', 'new_row'),
+    ridepulse.read_statement(ridepulse.row_expression(w, is_lazy => true), c.names, 'new', 'new_row'),
+    ridepulse.read_statement(ridepulse.row_expression(w, true, true), c.names, 'old', 'old_row'),
+    ridepulse.key_statement(w, 'old'), ridepulse.key_statement(w, 'new'))
+  from (select case when w.ride_function is null and not ridepulse.reads_whole_row(w)
+          then ridepulse.columns_read(w) end) c (names)
 $$;
 
-comment on function ridepulse.check_mapping(regclass, jsonb) is
-  'Checks a mapping against the table and the other attached tables. Returns its parts, the '
-  'expression of a row, and the commands that create the triggers. Errors: 42809 if the table '
-  'cannot be attached; 42883 if the ride function does not exist; 22023 if another table has the '
-  'prefix; those of ridepulse.parse_mapping and ridepulse.check_columns.';
+comment on function ridepulse.reader_body(ridepulse.watches) is
+  'Returns the body of the function that reads the rows of an attached table. If the new row was '
+  'written again since, it stores the values that the row has now; if only the old row can''t be read, '
+  'its key. Errors: only those that a repetition may fix.';

@@ -1,5 +1,78 @@
 -- ridepulse.watch(table, mapping) and ridepulse.unwatch. See 0018_watches.sql.
 
+create function ridepulse.check_mapping(
+  relation regclass, mapping jsonb, out w ridepulse.watches, out expression text,
+  out reader text, out commands text[]
+)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on as $$
+declare
+  other regclass;
+  insert_event text := format('insert or delete on %s for each row', relation);
+  update_event text;
+begin
+  w := ridepulse.parse_mapping(mapping);
+  w.relation := relation;
+  if not exists (
+    select from pg_class c
+    where c.oid = relation and c.relkind in ('r', 'p') and c.relpersistence <> 't'
+      and c.relnamespace <> 'ridepulse'::regnamespace)
+  then
+    raise exception 'ridepulse.watch: % is not a table of yours that stays', relation
+      using errcode = 'wrong_object_type',
+            hint = 'Views, foreign and temporary tables, and those of schema ridepulse can''t be attached.';
+  end if;
+  perform ridepulse.check_columns(w);
+  select a.relation into other
+  from ridepulse.watches a join pg_class c on c.oid = a.relation
+  where a.prefix = w.prefix and a.relation <> w.relation;
+  if found then
+    raise exception 'ridepulse.watch: % is attached with the same prefix of IDs, %', other,
+      quote_literal(w.prefix)
+      using errcode = 'invalid_parameter_value',
+            hint = 'Their rides would overwrite each other. Give this table a prefix: "id": '
+              || '{"column": "id", "prefix": "shuttle-"}; or call ridepulse.unwatch for the other.';
+  end if;
+  if w.ride_function is not null then
+    select format('%s.%I', p.pronamespace::regnamespace, p.proname) into w.ride_function
+    from pg_proc p
+    where array[(select n.nspname from pg_namespace n where n.oid = p.pronamespace), p.proname]::text[] = parse_ident(w.ride_function) and p.pronargs = 1 and p.proargtypes[0] = (select c.reltype from pg_class c where c.oid = check_mapping.relation)
+      and p.prorettype = 'ridepulse.rides'::regtype and not p.proretset;
+    if not found then
+      raise exception 'ridepulse.watch: no function % from a row of % to ridepulse.rides',
+        mapping ->> 'ride', relation
+        using errcode = 'undefined_function',
+              hint = format('Name it with its schema: create function public.as_ride(%s) returns '
+                'ridepulse.rides.', relation);
+    end if;
+  end if;
+  expression := ridepulse.row_expression(w);
+  update_event := format('%s on %s for each row when (%s)', ridepulse.update_event(w), relation,
+    ridepulse.change_condition(w));
+  reader := ridepulse.reader_name(w);
+  -- Triggers of a row fire in the order of their names: ridepulse_read fires first.
+  commands := array[format('create or replace function %s() returns trigger language plpgsql '
+      'set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as %L', reader,
+      ridepulse.reader_body(w))]
+    || array(
+      select format('create or replace trigger %I after %s execute function %s(%s)',
+        t.name, t.event, t.function, case when t.function = reader then quote_literal('2') end)
+      from (values
+        ('ridepulse_read', insert_event, reader),
+        ('ridepulse_watch', insert_event, 'ridepulse.watched'),
+        ('ridepulse_read_update', update_event, reader),
+        ('ridepulse_watch_update', update_event, 'ridepulse.watched')
+      ) t (name, event, function));
+end
+$$;
+
+comment on function ridepulse.check_mapping(regclass, jsonb) is
+  'Checks a mapping against the table and the other attached tables. Returns its parts, the '
+  'expression of a row, the name of the function that reads one, and the commands that create it and '
+  'the triggers. Errors: 42809 if the table '
+  'cannot be attached; 42883 if the ride function does not exist; 22023 if another table has the '
+  'prefix; those of ridepulse.parse_mapping and ridepulse.check_columns.';
+
 create function ridepulse.register_watch(relation regclass, mapping jsonb) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -24,7 +97,7 @@ begin
     mapping = excluded.mapping, prefix = excluded.prefix, columns = excluded.columns,
     attributes = excluded.attributes, constants = excluded.constants, states = excluded.states,
     condition = excluded.condition, ride_function = excluded.ride_function,
-    time_zone = excluded.time_zone, watched_at = excluded.watched_at,
+    time_zone = excluded.time_zone, watched_at = excluded.watched_at, live_states = null,
     backfill_until = excluded.backfill_until, attached_schema = excluded.attached_schema,
     attached_name = excluded.attached_name;
 end
@@ -41,7 +114,7 @@ declare
   functions regprocedure[] := array(
     select p.oid from pg_proc p
     where p.pronamespace = 'ridepulse'::regnamespace and p.proname in ('watch', 'unwatch',
-      'require_owner', 'lock_table', 'check_mapping', 'register_watch', 'read_row', 'watched')
+      'require_owner', 'lock_table', 'readers', 'check_mapping', 'register_watch', 'watched')
     order by p.proname);
 begin
   if not pg_has_role(owner_id, 'usage') then
@@ -88,13 +161,34 @@ comment on function ridepulse.lock_table(regclass, text) is
   'Locks a table until the end of the transaction. No other transaction waits behind this one for '
   'more than 50 ms. mode: write blocks writers, all also readers. Errors: 55P03.';
 
+create function ridepulse.readers("table" regclass) returns regprocedure[]
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select array(
+    select distinct p.oid::regprocedure from pg_trigger g join pg_proc p on p.oid = g.tgfoid
+    where g.tgrelid = "table" and g.tgname in ('ridepulse_read', 'ridepulse_read_update')
+      and starts_with(p.proname, 'ridepulse_read_') and pg_has_role(p.proowner, 'usage'))
+$$;
+
+comment on function ridepulse.readers(regclass) is
+  'Returns the functions that ridepulse.watch has made for a table and that the caller may drop.';
+
 create function ridepulse.watch("table" regclass, mapping jsonb) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   plan record;
   command text;
+  former regprocedure[];
+  schema regnamespace := (select c.relnamespace from pg_class c where c.oid = "table");
 begin
   perform ridepulse.require_owner("table");
+  former := ridepulse.readers("table");
+  if not has_schema_privilege(schema, 'create') then
+    raise exception 'ridepulse.watch: role % may not create a function in schema %', current_user,
+      schema
+      using errcode = 'insufficient_privilege',
+            hint = format('It reads the rows of %s: grant create on schema %s to %I;', "table",
+              schema, current_user);
+  end if;
   select * into plan from ridepulse.check_mapping("table", coalesce(mapping, 'null'));
   begin
     execute format('select %s from %s r limit 0', plan.expression, "table");
@@ -105,7 +199,10 @@ begin
   end;
   -- Must precede the lock on any row of this schema for which a writer of the table may wait.
   perform ridepulse.lock_table("table", 'write');
-  foreach command in array plan.triggers loop
+  foreach command in array plan.commands || array(
+    select format('drop function %s', f) from unnest(former) f
+    where f <> to_regprocedure(plan.reader || '()'))
+  loop
     execute command;
   end loop;
   perform ridepulse.register_watch("table", mapping);
@@ -120,13 +217,20 @@ comment on function ridepulse.watch(regclass, jsonb) is
 
 create function ridepulse.unwatch("table" regclass) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  reader regprocedure;
+  readers regprocedure[];
 begin
   perform ridepulse.require_owner("table");
+  readers := ridepulse.readers("table");
   perform ridepulse.lock_table("table", 'all');
   execute format('drop trigger if exists ridepulse_read on %s', "table");
   execute format('drop trigger if exists ridepulse_watch on %s', "table");
   execute format('drop trigger if exists ridepulse_read_update on %s', "table");
   execute format('drop trigger if exists ridepulse_watch_update on %s', "table");
+  foreach reader in array readers loop
+    execute format('drop function %s', reader);
+  end loop;
   perform ridepulse.register_watch("table", null);
 end
 $$;

@@ -121,14 +121,7 @@ begin
     ride := ridepulse.mapped_ride(w, change -> 'row');
     continue when ride.id is null;
     perform set_config('ridepulse.silent', 'on', true);
-    update ridepulse.rides r set state = ride.state, customer_id = ride.customer_id,
-      driver_id = ride.driver_id, pickup_at = ride.pickup_at, time_zone = ride.time_zone,
-      attributes = ride.attributes
-    where r.id = ride.id
-      and (r.state, r.customer_id, r.driver_id, r.pickup_at, r.time_zone, r.attributes)
-        is distinct from (ride.state, ride.customer_id, ride.driver_id, ride.pickup_at,
-                          ride.time_zone, ride.attributes);
-    if found then
+    if ridepulse.write_ride(ride) then
       refreshed := refreshed + 1;
       insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
       values (ride.id, 'ride_watched', '{}', ride.customer_id, ride.driver_id);
@@ -212,14 +205,17 @@ comment on function ridepulse.begin_backfill(regclass, boolean) is
   'is_forced, null if the table is backfilled or another service has begun it within 10 minutes. '
   'Errors: 55000 if the table is not attached.';
 
-create function ridepulse.finish_backfill(relation regclass, version timestamptz) returns void
+create function ridepulse.finish_backfill(
+  relation regclass, version timestamptz, active text[] default null
+) returns void
 language sql security definer set search_path = pg_catalog, pg_temp as $$
   update ridepulse.watches w set
     backfilled_at = case when version is null then w.backfilled_at else clock_timestamp() end,
-    backfilled_watch = coalesce(version, w.backfilled_watch), backfill_until = '-infinity'
+    backfilled_watch = coalesce(version, w.backfilled_watch), backfill_until = '-infinity',
+    live_states = case when version = w.watched_at then active else w.live_states end
   where w.relation = finish_backfill.relation
 $$;
 
-comment on function ridepulse.finish_backfill(regclass, timestamptz) is
+comment on function ridepulse.finish_backfill(regclass, timestamptz, text[]) is
   'Records that an attached table was backfilled. version: the result of ridepulse.begin_backfill; '
-  'null if the backfill failed, so that the next one need not wait.';
+  'null if the backfill failed, so that the next one need not wait. active: the active states.';

@@ -91,6 +91,28 @@ import Testing
     #expect(try await BackfillRights.pendingTables(session).map(\.name) == ["public.bookings"])
   }
 
+  @Test func `R64: after it, a row that was finished before is not copied until its state changes`()
+    async throws
+  {
+    try await watch()
+    #expect(try await backfill() == counts(3))
+    _ = try await events
+    try await session.script("update bookings set rider = 'c' || rider where id > 3")
+    #expect(try await rides == "b-1 requested c1, b-2 requested c2, b-3 requested c3")
+    #expect(try await events == nil)
+    // A live row whose ride is gone is no such row.
+    try await session.script(
+      "delete from ridepulse.rides where id = 'b-1'; update bookings set rider = 'x' where id = 1")
+    #expect(try await rides == "b-1 requested x, b-2 requested c2, b-3 requested c3")
+    _ = try await events
+    try await session.script("update bookings set status = 'SEARCHING' where id = 1000")
+    #expect(try await events == "b-1000 requested")
+    // Another mapping counts as not backfilled.
+    try await watch()
+    try await session.script("update bookings set rider = 'y' where id = 4")
+    #expect(try await events == "b-4 ride_watched")
+  }
+
   @Test func `R64: it refreshes live rides, and removes those whose row is gone`() async throws {
     try await watch()
     _ = try await backfill()

@@ -53,7 +53,7 @@ import Testing
       let loose = """
         select string_agg(p.oid::regprocedure::text, ' ') from pg_proc p
         where pronamespace = 'ridepulse'::regnamespace
-          and (strpos(prosrc, chr(92)) > 0 or proname = 'read_row')
+          and (strpos(prosrc, chr(92)) > 0 or proname = 'reader_body')
           and not coalesce(proconfig, '{}') @> array['standard_conforming_strings=on']
         """
       #expect(try await superuser.value(loose) == nil)

@@ -142,11 +142,12 @@ import Testing
     async throws
   {
     try await watch(#"{"id": "id", "state": "status"}"#)
-    // As programs before the arguments of today made it.
+    // As programs before this one made it.
     try await session.script(
       """
+      create function read_row() returns trigger language plpgsql as $$ begin return null; end $$;
       create or replace trigger ridepulse_read_update after update on bookings for each row
-        execute function ridepulse.read_row('', '')
+        execute function read_row('', '')
       """)
     #expect(
       try await session.value(WatchTests.problems)

@@ -167,6 +167,52 @@ import Testing
         + "public.bookings  unusable_mapping")
   }
 
+  @Test func `R64: a ride function is not called for a row that does not meet the condition`()
+    async throws
+  {
+    try await session.script(
+      """
+      create table calls (id int);
+      create function public.as_ride(b bookings) returns ridepulse.rides language plpgsql as $$
+      declare ride ridepulse.rides;
+      begin
+        insert into public.calls values (b.id);
+        ride.id := b.id; ride.state := b.status; ride.attributes := '{}';
+        return ride;
+      end $$
+      """)
+    try await watch(
+      #"{"ride": "public.as_ride", "id": {"prefix": "b-"}, "where": "deleted_at is null"}"#)
+    try await session.script(
+      """
+      insert into bookings (id, status, deleted_at) select n, 'requested', now()
+      from generate_series(1, 20) n;
+      update bookings set lat = 1
+      """)
+    #expect(try await session.value("select count(*) from calls") == "0")
+    #expect(try await rides == nil)
+    try await session.script("update bookings set deleted_at = null where id = 1")
+    #expect(try await session.value("select count(*) from calls") == "1")
+    #expect(try await rides == "b-1 requested UTC {}")
+    try await session.script("update bookings set deleted_at = now() where id = 1")
+    #expect(try await rides == nil)
+  }
+
+  @Test func `R64: a session that has read rows sees that a column was renamed, and removes no ride`()
+    async throws
+  {
+    try await watch(
+      #"{"id": "id", "state": "status", "customer_id": "rider", "where": "deleted_at is null"}"#)
+    try await session.script(
+      "insert into bookings (id, status) values (1, 'requested'); update bookings set rider = 7")
+    try await session.script(
+      "alter table bookings rename column deleted_at to gone_at; update bookings set rider = 8")
+    #expect(try await rides == "1 requested 7 UTC {}")
+    #expect(
+      try await session.value(WatchTests.problems)
+        == "public.bookings  unread_ride, public.bookings  unusable_mapping")
+  }
+
   @Test func `R64: a row that moves to another partition is the same ride`() async throws {
     try await session.script(
       """

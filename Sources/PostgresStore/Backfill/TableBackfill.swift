@@ -49,7 +49,9 @@ package struct TableBackfill: Sendable {
     name: "", sql: "select ridepulse.begin_backfill($1::text::regclass, $2::boolean)::text")
   private static let finish = Statement(
     name: "",
-    sql: "select ridepulse.finish_backfill($1::text::regclass, $2::text::timestamptz)")
+    sql: """
+      select ridepulse.finish_backfill($1::text::regclass, $2::text::timestamptz, $3::text[])
+      """)
   private static let find = Statement(
     name: "",
     sql: """
@@ -88,11 +90,11 @@ package struct TableBackfill: Sendable {
     do {
       let counts = try await copy(onProgress)
       if Task.isCancelled { return nil }
-      _ = try await session.run([Call(Self.finish, [table, version])])
+      _ = try await session.run([Call(Self.finish, [table, version, active])])
       return counts
     } catch {
       // Otherwise no service would try again until the lease ends.
-      _ = try? await session.run([Call(Self.finish, [table, nil])])
+      _ = try? await session.run([Call(Self.finish, [table, nil, nil])])
       throw error
     }
   }
