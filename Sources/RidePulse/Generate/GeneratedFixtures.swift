@@ -64,8 +64,8 @@ extension Generate {
   private static func noteOthers(than files: [String: [UInt8]], in folder: String) {
     let kinds = ["ios", "android"] + FixtureFolder.allCases.map(\.rawValue)
     let others = kinds.flatMap { kind in
-      (FileManager.default.enumerator(atPath: "\(folder)/\(kind)") ?? .init())
-        .compactMap { $0 as? String }.map { "\(kind)/\($0)" }
+      ((try? FileManager.default.subpathsOfDirectory(atPath: "\(folder)/\(kind)")) ?? [])
+        .map { "\(kind)/\($0)" }
     }.filter { ($0.hasSuffix(".json") || $0.hasSuffix(".apns")) && files[$0] == nil }.sorted()
     guard let first = others.first else { return }
     Terminal.printError(
