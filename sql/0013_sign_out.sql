@@ -99,7 +99,7 @@ comment on function ridepulse.unregister_device(text, text) is
 
 -- What the app saw outweighs APNs' answer, which a later registration would override.
 create function ridepulse.end_live_activity(
-  app text, activity_id text, owner_id text default null
+  app text, activity_id text, owner_id text default null, reason text default 'dismissed'
 ) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -108,10 +108,17 @@ begin
   perform ridepulse.check_app('end_live_activity', app),
     ridepulse.check_text('end_live_activity', 'activity_id', activity_id),
     ridepulse.check_text('end_live_activity', 'owner_id', owner_id, owner_id is not null);
+  if coalesce(reason, 'dismissed') not in ('dismissed', 'signed_out') then
+    raise exception 'reason of ridepulse.end_live_activity is %, which is unknown',
+      quote_literal(reason)
+      using errcode = 'invalid_parameter_value', hint = 'Send dismissed or signed_out.';
+  end if;
   select * into card from ridepulse.live_activities a
   where a.app = end_live_activity.app and a.activity_id = end_live_activity.activity_id for update;
   if not found then
-    return ridepulse.dismiss_card(app, activity_id, owner_id);
+    -- An Android phone's card goes with its phone.
+    return reason is distinct from 'signed_out'
+      and ridepulse.dismiss_card(app, activity_id, owner_id);
   elsif card.owner_id <> end_live_activity.owner_id
      or card.ended_reason in ('ended', 'expired', 'dismissed', 'signed_out') then
     return false;
@@ -122,7 +129,8 @@ begin
     return false;
   end if;
   update ridepulse.live_activities a
-  set ended_at = coalesce(card.ended_at, clock_timestamp()), ended_reason = 'dismissed'
+  set ended_at = coalesce(card.ended_at, clock_timestamp()),
+    ended_reason = coalesce(end_live_activity.reason, 'dismissed')
   where a.id = card.id;
   if card.ended_at is null then
     insert into ridepulse.events (ride_id, event, data) values (card.ride_id, 'card_ended', '{}');
@@ -131,12 +139,13 @@ begin
 end
 $$;
 
-comment on function ridepulse.end_live_activity(text, text, text) is
+comment on function ridepulse.end_live_activity(text, text, text, text) is
   'Records that a card is gone from its phone, because a person dismissed it or the app ended it: '
   'nothing is sent to it any more, no new card replaces it, and its ride becomes due. activity_id: '
   'ActivityKit''s ID, or rp_card of an Android phone''s card. owner_id: the card''s owner, so that no '
-  'other person can end it; null means any. Returns whether the card was live. Errors: 22023 for an '
-  'argument that is not what the function takes.';
+  'other person can end it; null means any. reason: dismissed, or signed_out, after which the card is '
+  'live again once its owner is signed in on its phone and registers it; null is dismissed. Returns '
+  'whether the card was live. Errors: 22023 for an argument that is not what the function takes.';
 
 create function ridepulse.unregister_push_to_start(app text, token text) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$

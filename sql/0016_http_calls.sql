@@ -130,7 +130,8 @@ begin
         'withdrawn', ridepulse.unregister_device(a ->> 'app', a ->> 'token'));
     when 'delete-live-activity' then
       answer := jsonb_build_object('app', a -> 'app', 'activity_id', a -> 'activity_id',
-        'withdrawn', ridepulse.end_live_activity(a ->> 'app', a ->> 'activity_id', a ->> 'owner_id'));
+        'withdrawn', ridepulse.end_live_activity(a ->> 'app', a ->> 'activity_id', a ->> 'owner_id',
+          a ->> 'reason'));
     when 'delete-push-to-start' then
       answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
         'withdrawn', ridepulse.unregister_push_to_start(a ->> 'app', a ->> 'token'));

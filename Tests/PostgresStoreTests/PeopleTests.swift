@@ -134,6 +134,33 @@ import Testing
         == ["anywhere -", "at i1 dismissed", "at i2 -", "of c2 -"])
   }
 
+  @Test func `R77: a card that a sign-out ended is live again with its owner's next registration`()
+    async throws
+  {
+    try await addPeople()
+    let end = """
+      select ridepulse.end_live_activity('customer', 'at i1', 'c1', reason => 'signed_out')
+      """
+    #expect(try await session.value(end) == "t")
+    #expect(try await session.value(end) == "f")
+    #expect(try await session.rows(Self.cards).contains("at i1 signed_out"))
+    try await session.script("select ridepulse.unregister_device('customer', 'a1')")
+    let again = """
+      select ridepulse.register_live_activity('r1', 'customer', 'c1', 'b1', 'at i1',
+        installation_id => 'i1')
+      """
+    try await session.script(again)
+    #expect(try await session.rows(Self.cards).contains("at i1 signed_out"))
+    try await session.script(
+      "select ridepulse.register_device('customer', 'c1', 'a1', installation_id => 'i1')")
+    try await session.script(again)
+    #expect(try await session.rows(Self.cards).contains("at i1 -"))
+    #expect(
+      try await session.refusal(
+        "select ridepulse.end_live_activity('customer', 'at i1', reason => 'ended')")
+        == "22023 reason of ridepulse.end_live_activity is 'ended', which is unknown")
+  }
+
   /// What APNs reported, and how the card ended: the app's report outweighs a token that is gone.
   @Test(arguments: [("Unregistered", "dismissed"), ("ended", "ended"), ("expired", "expired")])
   func `R77: a card that had ended before ends only once`(

@@ -39,7 +39,10 @@ import TestSupport
     ),
     (.deleteDevice, "unregister_device", ["app": "customer", "token": "ab"]),
     (.deletePushToStart, "unregister_push_to_start", ["app": "customer", "token": "ab"]),
-    (.deleteLiveActivity, "end_live_activity", ["app": "customer", "activity_id": "a"]),
+    (
+      .deleteLiveActivity, "end_live_activity",
+      ["app": "customer", "activity_id": "a", "reason": "signed_out"]
+    ),
   ]
 
   private static let words: [(value: String, isGood: Bool)] = [
@@ -79,6 +82,7 @@ import TestSupport
         ("ab\n", false), ("éé", false), (String(repeating: "0f", count: 257), false),
         ("ab\u{301}", false),
       ]
+    case .cardEnd: [("dismissed", true), ("signed_out", true), ("", false), ("ended", false)]
     case .flag, .object, .time, .timeZone, .pushID, .participants: []
     // PushTests covers the fields of a raw push, whose payload is no text.
     case .expiry, .payload, .pushType, .priority, .channel, .collapseID: []
@@ -103,12 +107,14 @@ import TestSupport
 
   private func httpError(_ call: APICall, _ arguments: [String: String]) -> APIError? {
     let inPath = Set(call.parameters.map(\.name))
-    let body = arguments.filter { !inPath.contains($0.key) }
+    let inQuery = Set(call.query.map(\.name))
+    let body = arguments.filter { !inPath.contains($0.key) && !inQuery.contains($0.key) }
       .mapValues { $0 == "true" ? JSONValue.bool(true) : .string($0) }
     var request = HTTPRequest(
       method: call.method, path: call.path, headers: ["content-type": "application/json"],
       body: body.isEmpty ? [] : Array(JSONValue.object(body).json))
     request.parameters = arguments.filter { inPath.contains($0.key) }
+    request.query = arguments.filter { inQuery.contains($0.key) }
     do throws(APIError) {
       _ = try call.arguments(of: request, apps: [.customer, .driver])
       return nil
@@ -129,7 +135,7 @@ import TestSupport
           == "customer driver")
       var tried = 0
       for (call, function, good) in Self.calls {
-        for field in call.parameters + call.fields where good[field.name] != nil {
+        for field in call.parameters + call.query + call.fields where good[field.name] != nil {
           for (value, isGood) in Self.values(field.kind) {
             tried += 1
             let arguments = good.merging([field.name: value]) { $1 }

@@ -83,7 +83,10 @@ package struct APICall: Hashable, Sendable {
   package static let deleteLiveActivity = APICall(
     "delete-live-activity", "DELETE", "/v1/live-activities/{app}/{activity_id}",
     parameters: [APIField("app", .app), APIField("activity_id", .word)],
-    query: [APIField("owner_id", .word, isRequired: false)])
+    query: [
+      APIField("owner_id", .word, isRequired: false),
+      APIField("reason", .cardEnd, isRequired: false),
+    ])
 
   /// Calls `ridepulse.register_push_to_start`.
   package static let pushToStart = APICall(

@@ -39,6 +39,8 @@ package struct APIField: Hashable, Sendable {
     case pushID
     /// A list of people, each with an app and an owner.
     case participants
+    /// Why an app reports the end of a card.
+    case cardEnd
   }
 
   package let name: String
@@ -103,6 +105,7 @@ package struct APIField: Hashable, Sendable {
       try check(text, among: APNsEnvironment.allCases.map(\.rawValue), "environment")
     case (.platform, .string(let text)):
       try check(text, among: Platform.allCases.map(\.rawValue), "platform")
+    case (.cardEnd, .string(let text)): try check(text, among: ["dismissed", "signed_out"], "reason")
     case (.pushType, .string(let text)):
       try check(text, among: PushType.allCases.map(\.rawValue), "push type")
     case (.priority, .integer(let number)):
@@ -164,7 +167,7 @@ package struct APIField: Hashable, Sendable {
   private var kindName: String {
     switch kind {
     case .word, .app, .topic, .token, .phoneToken, .environment, .platform, .time, .timeZone,
-      .expiry, .pushType, .channel, .collapseID, .pushID:
+      .expiry, .pushType, .channel, .collapseID, .pushID, .cardEnd:
       "a string"
     case .priority: "a whole number"
     case .flag: "true or false"

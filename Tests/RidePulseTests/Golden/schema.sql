@@ -83,7 +83,8 @@ begin
         'withdrawn', ridepulse.unregister_device(a ->> 'app', a ->> 'token'));
     when 'delete-live-activity' then
       answer := jsonb_build_object('app', a -> 'app', 'activity_id', a -> 'activity_id',
-        'withdrawn', ridepulse.end_live_activity(a ->> 'app', a ->> 'activity_id', a ->> 'owner_id'));
+        'withdrawn', ridepulse.end_live_activity(a ->> 'app', a ->> 'activity_id', a ->> 'owner_id',
+          a ->> 'reason'));
     when 'delete-push-to-start' then
       answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
         'withdrawn', ridepulse.unregister_push_to_start(a ->> 'app', a ->> 'token'));
@@ -958,7 +959,7 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.emit_to_people(event text, data jsonb) IS 'Emits an event about no ride, once for each person whom data names by <app>_id; returns the IDs, and the pseudo ride of each person. event: a name that rules match. data: a JSON object; an ID or a list of IDs for each app, at most 1000 in all. Errors: 22023 for an argument that is not what the function takes, or if data names nobody.';
-CREATE FUNCTION ridepulse.end_live_activity(app text, activity_id text, owner_id text DEFAULT NULL::text) RETURNS boolean
+CREATE FUNCTION ridepulse.end_live_activity(app text, activity_id text, owner_id text DEFAULT NULL::text, reason text DEFAULT 'dismissed'::text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -968,10 +969,17 @@ begin
   perform ridepulse.check_app('end_live_activity', app),
     ridepulse.check_text('end_live_activity', 'activity_id', activity_id),
     ridepulse.check_text('end_live_activity', 'owner_id', owner_id, owner_id is not null);
+  if coalesce(reason, 'dismissed') not in ('dismissed', 'signed_out') then
+    raise exception 'reason of ridepulse.end_live_activity is %, which is unknown',
+      quote_literal(reason)
+      using errcode = 'invalid_parameter_value', hint = 'Send dismissed or signed_out.';
+  end if;
   select * into card from ridepulse.live_activities a
   where a.app = end_live_activity.app and a.activity_id = end_live_activity.activity_id for update;
   if not found then
-    return ridepulse.dismiss_card(app, activity_id, owner_id);
+    -- An Android phone's card goes with its phone.
+    return reason is distinct from 'signed_out'
+      and ridepulse.dismiss_card(app, activity_id, owner_id);
   elsif card.owner_id <> end_live_activity.owner_id
      or card.ended_reason in ('ended', 'expired', 'dismissed', 'signed_out') then
     return false;
@@ -982,7 +990,8 @@ begin
     return false;
   end if;
   update ridepulse.live_activities a
-  set ended_at = coalesce(card.ended_at, clock_timestamp()), ended_reason = 'dismissed'
+  set ended_at = coalesce(card.ended_at, clock_timestamp()),
+    ended_reason = coalesce(end_live_activity.reason, 'dismissed')
   where a.id = card.id;
   if card.ended_at is null then
     insert into ridepulse.events (ride_id, event, data) values (card.ride_id, 'card_ended', '{}');
@@ -990,7 +999,7 @@ begin
   return card.ended_at is null;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.end_live_activity(app text, activity_id text, owner_id text) IS 'Records that a card is gone from its phone, because a person dismissed it or the app ended it: nothing is sent to it any more, no new card replaces it, and its ride becomes due. activity_id: ActivityKit''s ID, or rp_card of an Android phone''s card. owner_id: the card''s owner, so that no other person can end it; null means any. Returns whether the card was live. Errors: 22023 for an argument that is not what the function takes.';
+COMMENT ON FUNCTION ridepulse.end_live_activity(app text, activity_id text, owner_id text, reason text) IS 'Records that a card is gone from its phone, because a person dismissed it or the app ended it: nothing is sent to it any more, no new card replaces it, and its ride becomes due. activity_id: ActivityKit''s ID, or rp_card of an Android phone''s card. owner_id: the card''s owner, so that no other person can end it; null means any. reason: dismissed, or signed_out, after which the card is live again once its owner is signed in on its phone and registers it; null is dismissed. Returns whether the card was live. Errors: 22023 for an argument that is not what the function takes.';
 CREATE FUNCTION ridepulse.enter_state(ride_id text, state text, at timestamp with time zone, is_new boolean) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'

@@ -44,6 +44,10 @@ import Testing
     (.withdrawPhone(app: "customer", token: "0a", lane: ""), "DELETE /v1/devices/customer/0a "),
     (.withdrawStart(type: "Ride", token: "0c"), "DELETE /v1/push-to-start/customer/0c "),
     (.endCard("A/1"), "DELETE /v1/live-activities/customer/A%2F1?owner_id=a%20b "),
+    (
+      .withdrawCard("A/1"),
+      "DELETE /v1/live-activities/customer/A%2F1?owner_id=a%20b&reason=signed_out "
+    ),
   ]
 
   @Test(arguments: requests.indices) func `A report is the call that docs/api.md describes`(

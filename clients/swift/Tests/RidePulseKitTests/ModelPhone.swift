@@ -8,6 +8,8 @@ struct ModelPhone {
   private(set) var queue = CallQueue()
   /// What was stored last; a process that starts reads it as JSON.
   private var disk = CallQueue()
+  /// Calls for whose headers the app was asked.
+  private var asking: [Call] = []
   private var sent: [Call] = []
   private var now = Date(timeIntervalSince1970: 1_790_000_000)
   private var chance: Chance
@@ -83,7 +85,7 @@ struct ModelPhone {
 
   /// Does one random thing.
   mutating func step() {
-    let what = Int.random(in: 0..<18, using: &chance)
+    let what = Int.random(in: 0..<21, using: &chance)
     history.append("\(what) \(owner ?? "-")")
     switch what {
     case 0: signIn()
@@ -120,7 +122,11 @@ struct ModelPhone {
     case 10, 11: answer(one: true)
     case 12: if chance.one(in: 4) { refuse() }
     case 13: hasAuthorization.toggle()
-    default: send(most: 3)
+    case 14, 15, 16: send(most: 3)
+    default:
+      for _ in 0..<3 where !asking.isEmpty {
+        leave(asking.remove(at: Int.random(in: 0..<asking.count, using: &chance)))
+      }
     }
     save()
   }
@@ -155,7 +161,7 @@ struct ModelPhone {
     // What was not stored is gone; what is on its way may arrive or not.
     if chance.one(in: 2) { save() }
     for call in sent where chance.one(in: 2) { _ = server.receive(call) }
-    sent = []
+    (sent, asking) = ([], [])
     // A card may go while the app does not run.
     if chance.one(in: 2), let id = cards.keys.sorted().first { cards[id] = nil }
     do {
@@ -168,19 +174,19 @@ struct ModelPhone {
   private mutating func send(most: Int) {
     for _ in 0..<most {
       guard case .send(let call) = queue.next(at: now) else { return }
-      leave(call)
+      asking.append(call)
     }
   }
 
-  /// Asks for the headers, notes that the call leaves, and sends it.
+  /// Receives the headers, notes that the call leaves, and sends it.
   private mutating func leave(_ call: Call) {
     if call.farewell == nil, !hasAuthorization {
       return queue.finished(call.key, .failed("no authorization"), at: now, jitter: 0.5)
     }
-    check(call)
     guard queue.leaves(call.key) else {
-      return queue.finished(call.key, .failed("signed out"), at: now, jitter: 0.5)
+      return queue.finished(call.key, .failed("not needed any more"), at: now, jitter: 0.5)
     }
+    check(call)
     sent.append(call)
     save()
   }
@@ -217,6 +223,8 @@ struct ModelPhone {
   /// The network is whole again: sends all that waits.
   mutating func settle() {
     hasAuthorization = true
+    for call in asking { leave(call) }
+    asking = []
     for _ in 0..<10_000 {
       switch queue.next(at: now) {
       case .send(let call): leave(call)

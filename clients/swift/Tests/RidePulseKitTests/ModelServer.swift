@@ -25,7 +25,8 @@ struct ModelServer {
   }
 
   private mutating func take(_ call: Call) {
-    let parts = call.path.split(separator: "?")[0].split(separator: "/").map(String.init)
+    let address = call.path.split(separator: "?").map(String.init)
+    let parts = address[0].split(separator: "/").map(String.init)
     switch (call.method, parts.dropFirst().first) {
     case ("POST", "devices"): register(phone: call)
     case ("POST", "push-to-start"):
@@ -50,10 +51,10 @@ struct ModelServer {
         starts[key]?.disabled = "withdrawn"
       }
     case ("DELETE", "live-activities"):
-      guard let row = cards[parts[3]]?.row, call.path.hasSuffix("?owner_id=\(row.owner)") else {
-        return
-      }
-      if row.disabled == nil { cards[parts[3]]?.row.disabled = "dismissed" }
+      let query = address.last?.split(separator: "&").map(String.init) ?? []
+      guard let row = cards[parts[3]]?.row, query.contains("owner_id=\(row.owner)") else { return }
+      let reason = query.contains("reason=signed_out") ? "signed_out" : "dismissed"
+      if row.disabled == nil { cards[parts[3]]?.row.disabled = reason }
     default: break
     }
   }

@@ -37,7 +37,7 @@
         for await token in Activity<Attributes>.pushToStartTokenUpdates {
           guard let index = types.firstIndex(where: { $0.name == name }) else { return }
           types[index].startToken = token
-          await report(types[index])
+          await report(type: name)
         }
       }
     }
@@ -85,9 +85,8 @@
       guard watched.insert(id).inserted else { return }
       Task {
         for await token in card.pushTokenUpdates {
-          let known = (ride: rideID, token: token)
-          cards[id] = known
-          await report(id, known)
+          cards[id] = (ride: rideID, token: token)
+          await report(card: id)
         }
       }
       Task {
@@ -101,29 +100,31 @@
     func watchPermission() {
       Task {
         for await _ in permission.activityEnablementUpdates {
-          for type in types { await report(type) }
+          for type in types.map(\.name) { await report(type: type) }
         }
       }
       Task {
         for await _ in permission.frequentPushEnablementUpdates {
-          for (id, card) in cards { await report(id, card) }
+          for id in Array(cards.keys) { await report(card: id) }
         }
       }
     }
 
-    func report(_ id: String, _ card: (ride: String, token: Data)) async {
-      guard isSignedIn else { return }
+    func report(card id: String) async {
+      guard isSignedIn, let card = cards[id] else { return }
       await client.card(
         id, ride: card.ride, token: card.token, isFrequent: permission.frequentPushesEnabled)
     }
 
     /// Without Live Activities a start token starts nothing.
-    func report(_ type: CardType) async {
-      guard isSignedIn, let token = type.startToken else { return }
+    func report(type name: String) async {
+      guard isSignedIn, let token = types.first(where: { $0.name == name })?.startToken else {
+        return
+      }
       if permission.areActivitiesEnabled {
-        await client.start(type: type.name, token: token)
+        await client.start(type: name, token: token)
       } else {
-        await client.withdrawStart(type: type.name, token: token)
+        await client.withdrawStart(type: name, token: token)
       }
     }
   }

@@ -46,9 +46,7 @@
       await client.signIn(owner)
       isSignedIn = true
       await client.cardsPresent(Set(types.flatMap { $0.present() }))
-      for (id, card) in cards { await report(id, card) }
-      for type in types { await report(type) }
-      if let deviceToken { await register(deviceToken) }
+      await reportAll()
       UIApplication.shared.registerForRemoteNotifications()
     }
 
@@ -68,7 +66,7 @@
       do {
         let isAllowed = try await UNUserNotificationCenter.current()
           .requestAuthorization(options: options)
-        if let deviceToken { await register(deviceToken) }
+        await register()
         return isAllowed
       } catch {
         onEvent(.system("permission", "\(error)"))
@@ -79,7 +77,7 @@
     /// Call it in `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)`.
     public func registered(_ token: Data) async {
       deviceToken = token
-      await register(token)
+      await register()
     }
 
     /// Call it in `application(_:didFailToRegisterForRemoteNotificationsWithError:)`.
@@ -92,9 +90,7 @@
       guard isSignedIn else { return }
       await client.contact()
       // The person may come back from Settings.
-      if let deviceToken, lastAlerts != nil, await Self.areAlertsAllowed() != lastAlerts {
-        await register(deviceToken)
-      }
+      if lastAlerts != nil, await Self.areAlertsAllowed() != lastAlerts { await register() }
     }
 
     /// Call it in `application(_:didReceiveRemoteNotification:)` after the app has read the ride again.
@@ -113,15 +109,24 @@
       await client.seen(id)
     }
 
+    /// Reports each token as it is when its turn comes: while another is reported, iOS may pass a newer one.
+    private func reportAll() async {
+      for id in Array(cards.keys) { await report(card: id) }
+      for type in types.map(\.name) { await report(type: type) }
+      await register()
+    }
+
     private func identify() async {
       guard !isIdentified, let id = UIDevice.current.identifierForVendor else { return }
       isIdentified = true
       await client.identify(id.uuidString)
     }
 
-    private func register(_ token: Data) async {
-      guard isSignedIn else { return }
+    private func register() async {
+      guard isSignedIn, deviceToken != nil else { return }
       let alerts = await Self.areAlertsAllowed()
+      // Meanwhile a newer token may have come, which must not be followed by the older one.
+      guard isSignedIn, let token = deviceToken else { return }
       lastAlerts = alerts
       let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString")
       await client.phone(

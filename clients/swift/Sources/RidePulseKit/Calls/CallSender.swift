@@ -21,7 +21,7 @@ struct CallSender: Sendable {
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       do { body = try encoder.encode(fields) } catch { return .refused("\(error)") }
     }
-    guard await leaves() else { return .failed("signed out") }
+    guard await leaves() else { return .failed("not needed any more") }
     do {
       let answer = try await transport.send(
         CallRequest(method: call.method, url: url, headers: headers, body: body))

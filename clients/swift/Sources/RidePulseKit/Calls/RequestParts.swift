@@ -43,15 +43,20 @@ struct RequestParts {
       withdraw("/v1/devices/\(Self.part(app))/\(Self.part(token))")
     case .withdrawStart(_, let token):
       withdraw("/v1/push-to-start/\(Self.part(identity.app))/\(Self.part(token))")
-    case .endCard(let id):
-      withdraw(
-        "/v1/live-activities/\(Self.part(identity.app))/\(Self.part(id))?owner_id=\(Self.part(owner))"
-      )
+    case .endCard(let id): withdraw(Self.path(ofCard: id, owner, identity))
+    case .withdrawCard(let id):
+      withdraw(Self.path(ofCard: id, owner, identity) + "&reason=signed_out")
     }
     if method == "POST" { body = fields.compactMapValues { $0 } }
   }
 
   private mutating func withdraw(_ path: String) { (method, self.path) = ("DELETE", path) }
+
+  private static func path(
+    ofCard id: String, _ owner: String, _ identity: CallQueue.Identity
+  ) -> String {
+    "/v1/live-activities/\(part(identity.app))/\(part(id))?owner_id=\(part(owner))"
+  }
 
   private static let unreserved = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")

@@ -73,8 +73,8 @@ enum CallResult: Hashable, Sendable {
     switch (status, report) {
     case (200..<300, _): self = .done
     // What is gone need not be withdrawn.
-    case (404, .withdrawPhone), (404, .withdrawStart), (404, .endCard), (410, .withdrawPhone),
-      (410, .withdrawStart), (410, .endCard):
+    case (404, .withdrawPhone), (404, .withdrawStart), (404, .withdrawCard), (404, .endCard),
+      (410, .withdrawPhone), (410, .withdrawStart), (410, .withdrawCard), (410, .endCard):
       self = .done
     // The app may be about to renew its session; one that ended is not renewed.
     case (401, _) where !isFarewell: self = .failed("401", after: retryAfter, isAnswer: true)

@@ -30,11 +30,13 @@ extension CallQueue {
     return .send(calls[index])
   }
 
-  /// Notes that a call leaves, after its headers were asked for; false if its session ended meanwhile.
+  /// Notes that a call leaves, after its headers were asked for; false if its session ended meanwhile, or if a
+  /// newer report took its place: the server must not have a token that nothing withdraws.
   mutating func leaves(_ key: String) -> Bool {
-    guard let call = calls.first(where: { $0.key == key }) else { return false }
+    guard let index = calls.firstIndex(where: { $0.key == key }) else { return false }
+    let call = calls[index]
     guard call.farewell == nil else { return true }
-    guard call.session == session?.number else { return false }
+    guard call.session == session?.number, !isReplaced(call, behind: index) else { return false }
     session?.sent(call.report)
     return true
   }

@@ -8,6 +8,8 @@ enum Report: Codable, Hashable, Sendable {
   case withdrawPhone(app: String, token: String, lane: String)
   case withdrawStart(type: String, token: String)
   case endCard(String)
+  /// The person signs out: unlike one that ended, the card may be registered again.
+  case withdrawCard(String)
 
   /// Reports of one slot replace each other: only the newest counts.
   var slot: String {
@@ -20,6 +22,7 @@ enum Report: Codable, Hashable, Sendable {
     case .seen(let id): "seen \(id)"
     case .withdrawPhone(let app, let token, _): "withdraw \(app) \(token)"
     case .withdrawStart(let type, let token): "withdraw start \(type) \(token)"
+    case .withdrawCard(let id): "withdraw card \(id)"
     }
   }
 
@@ -28,6 +31,7 @@ enum Report: Codable, Hashable, Sendable {
     switch self {
     case .withdrawPhone(_, _, let lane): lane
     case .withdrawStart(let type, _): "start \(type)"
+    case .withdrawCard(let id): "card \(id)"
     default: slot
     }
   }
@@ -39,6 +43,7 @@ enum Report: Codable, Hashable, Sendable {
     case .withdrawPhone(let app, _, _): "sign-out of \(app)"
     case .withdrawStart(let type, _): "withdrawal of start \(type)"
     case .endCard(let id): "end of card \(id)"
+    case .withdrawCard(let id): "withdrawal of card \(id)"
     default: slot
     }
   }
@@ -47,7 +52,7 @@ enum Report: Codable, Hashable, Sendable {
   var rank: Int {
     switch self {
     case .card, .endCard: 0
-    case .withdrawPhone: 1
+    case .withdrawCard, .withdrawPhone: 1
     case .phone: 2
     case .start, .withdrawStart: 3
     case .seen: 4
@@ -60,7 +65,7 @@ enum Report: Codable, Hashable, Sendable {
     switch self {
     case .contact: 600
     case .seen: 86_400
-    case .withdrawPhone, .withdrawStart, .endCard: 30 * 86_400
+    case .withdrawPhone, .withdrawStart, .withdrawCard, .endCard: 30 * 86_400
     case .phone, .start, .card: nil
     }
   }

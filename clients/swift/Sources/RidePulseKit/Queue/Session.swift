@@ -60,7 +60,7 @@ struct Session: Codable, Hashable, Sendable {
     let main = "phone \(app)"
     var reports: [(report: Report, lane: String)] = []
     if phones[main]?.isConfirmed != true {
-      reports += cards.keys.sorted().map { (.endCard($0), main) }
+      reports += cards.keys.sorted().map { (.withdrawCard($0), main) }
       for (type, tokens) in starts.sorted(by: { $0.key < $1.key }) {
         reports += tokens.map { (.withdrawStart(type: type, token: $0), main) }
       }
