@@ -4,10 +4,13 @@ import Base
 extension Decider {
   /// Opens the escalation of one firing to one owner; a later part of the pass adds its pushes.
   ///
-  /// It waits in the memo, where the ride's due time and `ridepulse.forget` find it.
+  /// It waits in the memo, where the ride's due time and `ridepulse.forget` find it; but if no phone
+  /// of the owner shows alerts, nothing is to be awaited.
+  ///
+  /// - Parameter isUnseeable: whether a phone of this part shows none.
   mutating func openEscalation(
     _ rule: CompiledRule, _ event: RideEvent, of owner: OwnerID, in app: App,
-    awaiting pushes: [PushID]
+    awaiting pushes: [PushID], isUnseeable: Bool
   ) {
     guard let escalation = rule.escalation else { return }
     var entry = draft(rule, event, app)
@@ -21,6 +24,10 @@ extension Decider {
     }
     let due = event.firing + escalation.limit
     entry.owner = owner
+    let isLastPart = decision.settlement.memo.part == nil
+    if isUnseeable, pushes.isEmpty, isFirstPart, isLastPart {
+      return escalate(WaitingItem(entry: entry, wait: .receipt(until: due, of: [])))
+    }
     wait(
       entry, .receipt(until: due, of: pushes),
       LedgerReason(
@@ -29,16 +36,19 @@ extension Decider {
   }
 
   /// Follows the escalations that earlier decisions opened: one ends when it is due, or when all
-  /// pushes that it awaits were blocked.
+  /// pushes that it awaits were blocked or can't be seen.
   mutating func followEscalations() {
     let open = decision.view.memo.waiting.filter { $0.wait.awaited != nil }
     if open.isEmpty { return }
-    let blocked = decision.blocked
+    let (blocked, unseeable) = (decision.blocked, decision.unseeable)
     var ended = 0
     for var item in EventOrder.sorted(open, event: \.entry.event) {
       if let reason = item.wait.remove(blocked) {
         close(item.entry, .suppressed, .nothingToSee(reason))
-      } else if lastsOnPurpose(item.wait) || ended >= OpenPart.size {
+        continue
+      }
+      let isUnseeable = item.wait.remove(unseeable) != nil
+      if !isUnseeable && lastsOnPurpose(item.wait) || ended >= OpenPart.size {
         keep(item)
       } else {
         ended += 1
@@ -83,10 +93,10 @@ extension Decider {
     let event = EmittedEvent(
       name: escalation.event, data: Self.data(of: entry.event, addressedTo: owner, entry.app),
       at: now)
-    let limit = escalation.limit.rideText
-    emit(
-      event, for: entry,
-      LedgerReason(.emitted, "emitted \(escalation.event): not seen within \(limit)"))
+    let cause =
+      now < entry.event.firing + escalation.limit
+      ? "no phone of the \(entry.app) shows alerts" : "not seen within \(escalation.limit.rideText)"
+    emit(event, for: entry, LedgerReason(.emitted, "emitted \(escalation.event): \(cause)"))
   }
 
   /// Returns an event's data with the owner whom the next event is about.
@@ -117,8 +127,7 @@ extension Wait {
     self = .receipt(until: due, of: pushes + more.filter { !pushes.contains($0) })
   }
 
-  /// Removes blocked pushes from those that an escalation awaits; returns the reason if it then awaits
-  /// none.
+  /// Removes pushes from those that an escalation awaits; returns the reason if it then awaits none.
   ///
   /// One that never awaited a push is for an owner without a phone, and stays.
   fileprivate mutating func remove(_ blocked: [PushID: LedgerReason]) -> LedgerReason? {
@@ -134,6 +143,13 @@ extension Decision {
   fileprivate var blocked: [PushID: LedgerReason] {
     items.reduce(into: [:]) { reasons, item in
       if item.fate == .blocked { reasons[item.entry.id] = item.entry.reason }
+    }
+  }
+
+  /// Those of the pushes that phones with notifications turned off would not show.
+  fileprivate var unseeable: [PushID: LedgerReason] {
+    items.reduce(into: [:]) { reasons, item in
+      if item.isUnseeable { reasons[item.entry.id] = item.entry.reason }
     }
   }
 }

@@ -83,18 +83,27 @@ extension Decider {
     if person.isParticipant { entry.isOfParticipant = true }
     if firing.isDecided, !isAdmitted(rule, firing.context, entry, at: .person) { return }
     var awaited: [PushID] = []
+    var isUnseeable = false
     let candidates = isFurther ? phonesOfPeople?[PhoneOwner(app, owner)] ?? [] : phones
     for phone in candidates where phone.app == app && phone.ownerID == owner {
       entry.id = pushID(rule, event, phone.token, app)
       entry.phone = phone.id
       entry.tokenSuffix = String(phone.token.suffix(6))
+      let decided = decision.items.count
       let mayBeSeen = fire(firing, &planner, entry, phone, person.image)
-      if mayBeSeen, rule.escalation != nil { awaited.append(entry.id) }
+      if rule.escalation == nil { continue }
+      if decision.items.dropFirst(decided).contains(where: \.isUnseeable) {
+        isUnseeable = true
+      } else if mayBeSeen {
+        awaited.append(entry.id)
+      }
     }
     let hasNoPhone = entry.phone == nil && isFirstPart && !hasPhone(owner, app, isFurther)
     if hasNoPhone { close(entry, .suppressed, .noPhone(of: app)) }
-    if rule.escalation != nil, !awaited.isEmpty || hasNoPhone && firing.leftStates == nil {
-      openEscalation(rule, event, of: owner, in: app, awaiting: awaited)
+    if rule.escalation != nil,
+      !awaited.isEmpty || isUnseeable || hasNoPhone && firing.leftStates == nil
+    {
+      openEscalation(rule, event, of: owner, in: app, awaiting: awaited, isUnseeable: isUnseeable)
     }
   }
 

@@ -40,6 +40,11 @@ package struct Decision: Sendable {
   package struct Item: Hashable, Sendable {
     package var entry: LedgerEntry
     package var fate: Fate
+
+    /// Whether the phone shows no alerts, so that there is nothing to be seen, and nothing to wait for.
+    var isUnseeable: Bool {
+      fate == .ended && entry.status == .suppressed && entry.reason?.code == .engine(.alertsOff)
+    }
   }
 
   package enum Fate: Hashable, Sendable {

@@ -113,6 +113,31 @@ import Testing
     #expect(stage.decide(at: 6).emits.count == 1)
   }
 
+  @Test func `an owner whose phones show no alerts is not waited for, whoever reports receipts`() {
+    var off = Sample.phone(2, app: .driver, owner: "d", token: Sample.driverToken)
+    off.hasAlertsOff = true
+    var stage = Stage(phones: [off])
+    stage.view.reporters = []
+    #expect(stage.decide(at: 0).emits.map(\.name) == ["offer_unseen"])
+    #expect(stage.view.memo.isEmpty)
+    #expect(
+      stage.verdicts == [
+        "suppressed: the phone's notifications are turned off",
+        "accepted: emitted offer_unseen: no phone of the driver shows alerts",
+      ])
+    // One that shows them is waited for.
+    stage = Stage(phones: [off, Sample.phone(3, app: .driver, owner: "d", token: "abcdef")])
+    #expect(stage.decide(at: 0).emits.isEmpty)
+    #expect(stage.view.memo.waiting.first?.wait.awaited?.count == 1)
+    #expect(stage.decide(at: 6).emits.count == 1)
+    // Turned off while the push waits.
+    stage = Stage()
+    stage.decide(at: 0, .unsent(.goAway(reason: nil)))
+    for index in stage.view.phones.indices { stage.view.phones[index].hasAlertsOff = true }
+    #expect(stage.decide(at: 2).emits.count == 1)
+    #expect(stage.view.memo.isEmpty)
+  }
+
   @Test func `a rule that holds its push back on purpose does not escalate`() throws {
     var stage = Stage()
     stage.rule.condition = try Condition("now - phone.contact > duration('1m')")
