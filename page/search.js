@@ -32,7 +32,9 @@ const disabled = one =>
 function phone(one) {
   const quarantine = one.quarantined_at && `in quarantine since ${moment(one.quarantined_at)}`;
   const state = disabled(one) ?? quarantine ?? 'enabled';
-  return [[holder(one), one.platform === 'android' ? 'Android' : one.environment, one.locale].filter(Boolean).join(', '),
+  const known = [holder(one), one.platform === 'android' ? 'Android' : one.environment, one.locale, one.time_zone,
+    one.app_version && `version ${one.app_version}`, one.alerts === false && 'alerts not allowed'];
+  return [known.filter(Boolean).join(', '),
     moment(one.registered_at), state];
 }
 

@@ -21,7 +21,8 @@ import TestSupport
     let server = try Server(try stage.environment(rules: CardTests.rules))
     try await stage.sql(
       """
-      select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)');
+      select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)', locale => 'de-AT',
+        time_zone => 'Europe/Vienna', alerts => true, app_version => '5.2');
       insert into ridepulse.rides (id, state, customer_id) values ('r1', 'requested', 'c1');
       """)
     try await stage.sql("update ridepulse.rides set state = 'driver_assigned' where id = 'r1'")
@@ -73,6 +74,13 @@ import TestSupport
         throw TestFailure(json.output)
       }
       #expect(latency > 0)
+      guard case .array(let phones) = report.value(at: ["phones"]) else {
+        throw TestFailure(json.output)
+      }
+      #expect(
+        phones.map { phone in ["alerts", "app_version", "time_zone"].map { phone.value(at: [$0]) } } == [
+          [.bool(true), .string("5.2"), .string("Europe/Vienna")]
+        ])
       #expect(!result.output.contains(CardTests.token) && !json.output.contains(CardTests.token))
     }
   }

@@ -104,6 +104,23 @@ import Testing
     #expect(read.contracts == ["RideAttributes": contract])
   }
 
+  @Test func `The apps that first decoded a version stay when the contract is recorded again`()
+    throws
+  {
+    let text = """
+      A:
+        content-state: { a: { type: int, since: 2 } }
+        releases: { 2: { ios: "5.10", android: "3.1.0-beta" } }
+
+      """
+    var lock = try ContractLock(Array(text.utf8), file: "l")
+    lock.record([CardContract(typeName: "A", contentState: ["a": CardField(.int, since: 2)])])
+    let read = try ContractLock(Array(lock.text.utf8), file: "l")
+    #expect(read.text == lock.text && read.releases == lock.releases)
+    let first = try #require(read.releases["A"]?.first[2])
+    #expect(first.mapValues(\.text) == [.ios: "5.10", .android: "3.1.0-beta"])
+  }
+
   @Test func `R97: keys of any kind read back`() throws {
     let keys = ["true", "a.b", "1st", "", "null", "größe", "a: b", "\u{1}\"\\", "#x", "~"]
     let contract = CardContract(
@@ -233,10 +250,10 @@ import Testing
 
   @Test(arguments: [
     ("[]", "l:1:1: contract.lock is a list; expected a mapping of attributes-type to its fields"),
-    ("A: 5", "l:1:4: A is the number 5; expected a mapping (keys: attributes, content-state)"),
+    ("A: 5", "l:1:4: A is the number 5; expected a mapping (keys: attributes, content-state, releases)"),
     (
       "A: { content-stat: {} }",
-      "l:1:6: unknown key \"content-stat\" in A; expected one of attributes, content-state; did you mean \"content-state\"?"
+      "l:1:6: unknown key \"content-stat\" in A; expected one of attributes, content-state, releases; did you mean \"content-state\"?"
     ),
     (
       "A: { content-state: { a: itn } }",
@@ -249,6 +266,14 @@ import Testing
     (
       "A: { content-state: { a: { type: int, since: 0 } } }",
       "l:1:46: since is the number 0; expected a whole number from 1 to 1000"
+    ),
+    (
+      "A: { content-state: { a: { type: int, since: 2 } }, releases: { 3: { ios: \"5.2\" } } }",
+      "l:1:64: releases has 3, and no field has it as since; expected 2"
+    ),
+    (
+      "A: { content-state: { a: { type: int, since: 2 } }, releases: { 2: { ios: 5.2 } } }",
+      "l:1:75: releases.2.ios is the number 5.2; expected the app's version in quotes, such as \"5.2.0\""
     ),
     ("A: {", "l:2:1: the end of the file in the middle of a mapping"),
   ])

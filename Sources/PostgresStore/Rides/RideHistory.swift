@@ -27,18 +27,6 @@ package struct RideHistory: Sendable {
     package var isAndroid: Bool
   }
 
-  /// A phone that was sent a push about the ride, or whose person has one of its cards.
-  package struct Phone: Sendable {
-    package var id: Int64
-    package var app: String
-    package var ownerID: OwnerID
-    package var platform: String
-    package var installationID: InstallationID?
-    package var locale: String?
-    /// The token's last six digits.
-    package var tokenSuffix: String
-  }
-
   /// The last contact from an owner's phone.
   package struct Contact: Sendable {
     package var app: String
@@ -70,8 +58,8 @@ package struct RideHistory: Sendable {
   package var entries: [LedgerRow]
   /// The cards, oldest first.
   package var activities: [Activity]
-  /// The phones, by ID.
-  package var phones: [Phone]
+  /// The phones that were sent a push about the ride, or whose person has one of its cards, by ID.
+  package var phones: [FoundPhone]
   /// The last contact of each of its people, for those that have one.
   package var contacts: [Contact]
   /// The revisions that the ledger rows name.
@@ -104,17 +92,7 @@ extension RideHistory.Activity: SelectedRecord {
     sql: "select \(selected) from ridepulse.live_activities where ride_id = $1 order by id")
 }
 
-extension RideHistory.Phone: SelectedRecord {
-  init(_ columns: inout some RecordColumns) throws(PostgresError) {
-    id = try columns.next("d.id")
-    app = try columns.next("d.app")
-    ownerID = try columns.next("d.owner_id")
-    platform = try columns.next("d.platform")
-    installationID = try columns.next("d.installation_id")
-    locale = try columns.next("d.locale")
-    tokenSuffix = try columns.next("right(d.token, 6)")
-  }
-
+extension FoundPhone {
   /// $1 ride ID.
   fileprivate static let ofRide = Statement(
     name: "history_phones",
@@ -210,7 +188,7 @@ extension RideQueries {
       Call(RideSnapshot.memos, [rides]), Call(PlanRead.ofRide, [id]),
       Call(LedgerRow.ofRide, [id]), Call(RideHistory.Activity.ofRide, [id]),
       Call(RideHistory.Contact.ofRide, [id]), Call(ParticipantRead.all.statement, [rides]),
-      Call(RideHistory.Phone.ofRide, [id]), Call(RideSnapshot.commit),
+      Call(FoundPhone.ofRide, [id]), Call(RideSnapshot.commit),
     ])
     var reader = ClaimReader(log: Log { _, _, _ in })
     reader.readClaims(results[3])
@@ -226,7 +204,7 @@ extension RideQueries {
       now: plan.now, ride: view?.ride, plan: plan.plan(view?.memo ?? Memo()),
       waiting: view?.events ?? [], entries: entries,
       activities: try RideHistory.Activity.all(results[6]),
-      phones: try RideHistory.Phone.all(results[9]),
+      phones: try FoundPhone.all(results[9]),
       contacts: try RideHistory.Contact.all(results[7]),
       revisions: try await RevisionRegistry(session: session).named(in: entries))
   }

@@ -41,6 +41,8 @@ package struct FoundPhone: Sendable {
   package var id: Int64
   package var app: String
   package var ownerID: OwnerID
+  /// The app's installation; nil if the app did not name it.
+  package var installationID: InstallationID?
   /// The token's last six digits.
   package var tokenSuffix: String
   package var environment, locale, platform, timeZone, appVersion, disabledReason: String?
@@ -86,6 +88,7 @@ extension FoundPhone: SelectedRecord {
     id = try columns.next("id")
     app = try columns.next("app")
     ownerID = try columns.next("owner_id")
+    installationID = try columns.next("installation_id")
     tokenSuffix = try columns.next("right(token, 6)")
     environment = try columns.next("environment")
     locale = try columns.next("locale")

@@ -47,6 +47,33 @@ extension CardContract {
     return fields
   }
 
+  /// The paths of the fields that a later version added, by its number, such as `content-state.eta`.
+  package var laterFields: [Int: [String]] {
+    var found: [Int: [String]] = [:]
+    Self.findLater(attributes, "attributes", &found)
+    Self.findLater(contentState, "content-state", &found)
+    return found.mapValues { $0.sorted() }
+  }
+
+  private static func findLater(
+    _ fields: [String: CardField], _ path: String, _ found: inout [Int: [String]]
+  ) {
+    for (key, field) in fields {
+      if let since = field.since, since > 1 { found[since, default: []].append("\(path).\(key)") }
+      findLater(field.type, "\(path).\(key)", &found)
+    }
+  }
+
+  private static func findLater(
+    _ type: FieldType, _ path: String, _ found: inout [Int: [String]]
+  ) {
+    switch type {
+    case .object(let members?): findLater(members, path, &found)
+    case .list(let element?): findLater(element, path + "[]", &found)
+    default: break
+    }
+  }
+
   /// The paths of all fields whose type the rule does not determine, such as `content-state.eta`.
   package var untypedFields: [String] {
     Self.untyped(attributes, "attributes") + Self.untyped(contentState, "content-state")

@@ -54,6 +54,8 @@ enum Doctor: Command {
         + WordCheck.results(database.words, rules.vocabulary)
         + IdleRuleCheck.results(database.reports, rules.ruleSet)
         + AttributeCheck.results(database.attributes, rules.ruleSet?.attributes)
-        + CardCheck.results(database.cardTypes, database.startTokens, rules.ruleSet))
+        + CardCheck.results(database.cardTypes, database.startTokens, rules.ruleSet)
+        + FieldCheck.results(
+          database.appVersions, rules.ruleSet, rules.releases, problem: rules.lockProblem))
   }
 }

@@ -54,6 +54,7 @@ struct DatabaseProbe {
             probes.attributes = await ask { try await LiveAttributes.all(session) }
             probes.cardTypes = await ask { try await SentCardType.all(session) }
             probes.startTokens = await ask { try await StartTokenCount.all(session) }
+            probes.appVersions = await ask { try await AppVersionCount.all(session) }
             let apps = apps
             probes.reports = await ask { try await AppReports.all(of: apps, session) }
           }
@@ -167,6 +168,8 @@ struct DatabaseState: Sendable {
   /// The JSON types that cards were sent in the last day.
   var cardTypes: Probe<[SentCardType]> = .unasked
   var startTokens: Probe<[StartTokenCount]> = .unasked
+  /// The enabled phones by the version of their app.
+  var appVersions: Probe<[AppVersionCount]> = .unasked
   /// What the phones of the rules' apps have ever reported.
   var reports: Probe<[AppReports]> = .unasked
 }

@@ -22,6 +22,10 @@ struct RuleState: Sendable {
   var vocabulary: RuleVocabulary?
   /// The rules; nil if the files can't be used.
   var ruleSet: RuleSet?
+  /// The first apps that decode later fields of cards, by the type; from `contract.lock`.
+  var releases: [String: ContractReleases] = [:]
+  /// Why `contract.lock` can't be read.
+  var lockProblem: String?
 
   /// Loads the rule directory that the environment names.
   init(_ environment: [String: String]) {
@@ -37,6 +41,9 @@ struct RuleState: Sendable {
       apps = Set(loaded.ruleSet.apps)
       vocabulary = RuleVocabulary(loaded, directory: path)
       ruleSet = loaded.ruleSet
+      do throws(RuleProblems) { releases = try ContractLock.load(path)?.releases ?? [:] } catch {
+        lockProblem = error.problems.first?.description ?? ""
+      }
       lackingReceivers = PostVariables.lacking(loaded.ruleSet, environment).map {
         ($0.rule.name, $0.receiver, $0.variable)
       }

@@ -124,8 +124,14 @@ struct ExplainTable {
     }
     if report.timeline.isEmpty { lines += ["", "no rule has fired for it"] }
     let cards = CardLines(history: report.history, zone: zone).all
-    return (lines + cards + rows.decidedBy(report.history.entries)).map { Escape.line($0) }.joined(
+    return (lines + phones + cards + rows.decidedBy(report.history.entries)).map { Escape.line($0) }.joined(
       separator: "\n")
+  }
+
+  private var phones: [String] {
+    let phones = report.history.phones
+    if phones.isEmpty { return [] }
+    return ["", "phones"] + phones.map { "  " + PhoneLine(phone: $0, zone: zone).text }
   }
 
   private var head: [String] {

@@ -54,6 +54,7 @@ struct RideReport {
           let memo = history.plan?.memo.cards[.activity(activity.id)]
           return .object(activity.members.merging(Self.state(memo)) { $1 })
         }),
+      "phones": .array(history.phones.map(\.json)),
       "contacts": .array(history.contacts.map(\.json)),
     ]
     return .object(members.merging(more) { $1 })

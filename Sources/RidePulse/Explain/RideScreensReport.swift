@@ -120,7 +120,7 @@ extension RidePhones {
       history.phones.map { phone in
         Phone(
           id: phone.id, app: App(rawValue: phone.app), owner: phone.ownerID,
-          platform: Platform(rawValue: phone.platform) ?? .ios,
+          platform: phone.isAndroid ? .android : .ios,
           installation: phone.installationID, locale: phone.locale,
           tokenSuffix: phone.tokenSuffix)
       },

@@ -13,7 +13,7 @@ struct SearchReport {
   var json: JSONValue {
     .object([
       "now": .orNull(result.now),
-      "phones": .array(result.phones.items.map(Self.phone)),
+      "phones": .array(result.phones.items.map(\.json)),
       "more_phones": .bool(result.phones.hasMore),
       "start_tokens": .array(result.startTokens.items.map(Self.startToken)),
       "more_start_tokens": .bool(result.startTokens.hasMore),
@@ -27,18 +27,6 @@ struct SearchReport {
       "more_rides": .bool(result.rides.hasMore),
       "pushes": .array(result.pushes.items.map(push)),
       "more_pushes": .bool(result.pushes.hasMore),
-    ])
-  }
-
-  private static func phone(_ phone: FoundPhone) -> JSONValue {
-    .object([
-      "app": .string(phone.app), "owner_id": .string(phone.ownerID.text),
-      "token_suffix": .string(phone.tokenSuffix), "environment": .orNull(phone.environment),
-      "locale": .orNull(phone.locale), "platform": .orNull(phone.platform),
-      "time_zone": .orNull(phone.timeZone), "alerts": phone.allowsAlerts.map { .bool($0) } ?? .null,
-      "app_version": .orNull(phone.appVersion), "registered_at": .orNull(phone.registeredAt),
-      "disabled_at": .orNull(phone.disabledAt), "disabled_reason": .orNull(phone.disabledReason),
-      "quarantined_at": .orNull(phone.quarantinedAt),
     ])
   }
 

@@ -33,28 +33,9 @@ struct SearchTable {
   }
 
   private var phones: [String] {
-    let found = part("phones", result.phones) { phone in
-      let who = "\(phone.app) \(phone.ownerID)"
-      var parts = [
-        LedgerText.recipient(who, phone.tokenSuffix, isAndroid: phone.isAndroid)
-      ]
-      parts += [
-        phone.environment, phone.locale, zone(of: phone), phone.appVersion.map { "version \($0)" },
-        phone.allowsAlerts == false ? "alerts not allowed" : nil,
-      ].compactMap(\.self)
-      parts.append("registered \(local(phone.registeredAt))")
-      return parts.joined(separator: ", ") + disabled(phone.disabledAt, phone.disabledReason)
-        + (phone.quarantinedAt.map { "; in quarantine since \(local($0))" } ?? "")
-    }
+    let found = part("phones", result.phones) { PhoneLine(phone: $0, zone: nil).text }
     guard case .owner = query.key, found.isEmpty else { return found }
     return ["", "phones", "  none: the app has not called register_device for this owner"]
-  }
-
-  private func zone(of phone: FoundPhone) -> String? {
-    phone.timeZone.map { name in
-      ZoneTimes(identifier: name) == nil
-        ? "time zone \(name.quotedBrief), which is unknown and counts as none" : name
-    }
   }
 
   private var startTokens: [String] {

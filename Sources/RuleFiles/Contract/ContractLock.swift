@@ -12,6 +12,8 @@ package struct ContractLock: Sendable {
   let file: String
   /// The contracts by the names of their types.
   package private(set) var contracts: [String: CardContract] = [:]
+  /// The apps that first decoded each version of a type, as far as the file names them.
+  package private(set) var releases: [String: ContractReleases] = [:]
   private var locations: [String: [[String]: SourceLocation]] = [:]
 
   /// Returns the path of the file of a rule directory.
@@ -81,6 +83,7 @@ package struct ContractLock: Sendable {
       else { continue }
       var decoder = LockedFieldDecoder(diagnostics: diagnostics)
       contracts[pair.key] = decoder.contract(fields, named: pair.key)
+      releases[pair.key] = decoder.releases
       locations[pair.key] = decoder.locations
       locations[pair.key]?[[]] = pair.keyLocation
     }
@@ -105,11 +108,16 @@ private enum ContractForm {
 private struct LockedFieldDecoder {
   let diagnostics: Diagnostics
   private(set) var locations: [[String]: SourceLocation] = [:]
+  private(set) var releases: ContractReleases?
 
   mutating func contract(_ fields: Fields, named name: String) -> CardContract {
     var contract = CardContract(typeName: name)
     contract.attributes = part("attributes", fields)
     contract.contentState = part("content-state", fields)
+    releases = fields.value("releases", .later(.payload())).map {
+      ReleaseDecoder(diagnostics: diagnostics)
+        .releases($0.node, known: Set(contract.laterFields.keys))
+    }
     return contract
   }
 
@@ -179,6 +187,7 @@ extension ContractLock {
     ]
     for (name, contract) in contracts.sorted(by: { $0.key < $1.key }) {
       lines.append("\(Self.key(name)):")
+      lines += releases[name]?.lines ?? []
       let parts = [("attributes", contract.attributes), ("content-state", contract.contentState)]
       for (part, fields) in parts {
         lines.append("  \(part):\(fields.isEmpty ? " {}" : "")")
