@@ -33,11 +33,21 @@ guard words.count == 4 else {
   exit(64)
 }
 let network = Network()
-let rides = RidePulsePhone(
-  KitConfiguration(
-    app: "customer", backend: words[1], folder: URL(fileURLWithPath: words[3]), installation: nil,
-    authorization: { _ in ["Authorization": "Bearer \(words[2])"] },
-    onEvent: { report("event \($0)") }), transport: network)
+let configuration = KitConfiguration(
+  app: "customer", backend: words[1], folder: URL(fileURLWithPath: words[3]), installation: nil,
+  authorization: { [token = words[2]] _ in ["Authorization": "Bearer \(token)"] },
+  onEvent: { report("event \($0)") })
+let rides = RidePulsePhone(configuration, transport: network)
+
+final class Extension: RideServiceExtension {
+  let shared: KitConfiguration
+
+  init(_ shared: KitConfiguration) { self.shared = shared }
+
+  override var configuration: KitConfiguration? { shared }
+  override func rewrite(_ content: UNMutableNotificationContent) { content.body = "rewritten" }
+}
+
 rides.watch(RideAttributes.self) { $0.rideId }
 report("launched")
 
@@ -80,6 +90,45 @@ for await line in lines {
   case "displays":
     let content = UNNotificationContent(userInfo: ["apns_id": String(parts[1])])
     await rides.seen(UNNotification(request: UNNotificationRequest(content: content)))
+  case "extension":
+    let content = UNNotificationContent(userInfo: ["apns_id": String(parts[1])])
+    let service = Extension(configuration)
+    let (texts, shown) = AsyncStream.makeStream(of: String.self)
+    service.didReceive(UNNotificationRequest(content: content)) {
+      shown.yield(($0 as? UNMutableNotificationContent)?.body ?? "")
+      shown.finish()
+    }
+    for await text in texts { report("shown \(text)") }
+  case "schedule":
+    let now = Date()
+    _ = try rides.scheduleCard(
+      RideAttributes(rideId: String(parts[1])), RideAttributes.ContentState(status: "scheduled"),
+      staleDate: now + 7200, start: now + 3600,
+      alert: AlertConfiguration(title: "Ride", body: "Soon", sound: .default)
+    ) { $0.rideId }
+    for card in Activity<RideAttributes>.activities where card.start == now + 3600 {
+      report("scheduled \(card.id) \(card.activityState) stale \(card.staleDate == now + 7200)")
+    }
+  case "alerts":
+    NotificationSystem.status =
+      parts[1] == "on" ? .authorized : parts[1] == "off" ? .denied : .notDetermined
+  case "ask": report("allowed \(await rides.askForPermission())")
+  case "has-asked": report("asked \(NotificationSystem.hasAsked)")
+  case "background-push": await rides.receivedBackgroundPush()
+  case "frequent":
+    System.isFrequent = parts[1] == "on"
+    System.frequency.pass(System.isFrequent)
+  case "categories":
+    rides.register([RideCategory("A", [.init("x", title: "X")]), RideCategory("B", [])])
+    rides.register([RideCategory("A", [.init("y", title: "Y", options: .foreground)])])
+    let names = NotificationSystem.categories.map {
+      "\($0.identifier): \($0.actions.map(\.title))"
+    }
+    report("categories \(names.sorted())")
+  case "widget-token":
+    // The shipped rules have no app for widgets.
+    ExtensionTokens(folder: configuration.folder) { report("event \($0)") }
+      .widgets(token: token(parts[1]), of: "driver")
   case "network": network.becomes(Network.Hole(rawValue: String(parts[1])) ?? .whole)
   case "active": await rides.becameActive()
   case "sign-out": await rides.signOut()

@@ -72,6 +72,8 @@ public class Activity<Attributes> where Attributes: ActivityAttributes {
   public let pushTokenUpdates: Updates<Data>
   public let activityStateUpdates: Updates<ActivityState>
   public private(set) var activityState = ActivityState.active
+  public private(set) var staleDate: Date?
+  public private(set) var start: Date?
   public let passToken: (Data) -> Void
   public let passState: (ActivityState) -> Void
 
@@ -85,6 +87,7 @@ public class Activity<Attributes> where Attributes: ActivityAttributes {
     attributes: Attributes, content: ActivityContent<ContentState>, pushType: PushType? = nil
   ) throws -> Activity<Attributes> {
     let activity = Activity(id: "activity-\(System.cards.count + 1)", attributes: attributes)
+    activity.staleDate = content.staleDate
     System.cards.append(activity)
     return activity
   }
@@ -94,7 +97,7 @@ public class Activity<Attributes> where Attributes: ActivityAttributes {
     style: ActivityStyle, alertConfiguration: AlertConfiguration, start: Date
   ) throws -> Activity<Attributes> {
     let activity = try request(attributes: attributes, content: content, pushType: pushType)
-    activity.activityState = .pending
+    (activity.activityState, activity.start) = (.pending, start)
     return activity
   }
 
@@ -124,7 +127,7 @@ public final class ActivityAuthorizationInfo {
   public init() {}
 
   public var areActivitiesEnabled: Bool { System.areCardsOn }
-  public var frequentPushesEnabled: Bool { true }
+  public var frequentPushesEnabled: Bool { System.isFrequent }
   public var activityEnablementUpdates: Updates<Bool> { System.enablement.updates }
   public var frequentPushEnablementUpdates: Updates<Bool> { System.frequency.updates }
 }
@@ -133,6 +136,7 @@ public final class ActivityAuthorizationInfo {
 public enum System {
   nonisolated(unsafe) public static var cards: [Any] = []  // main thread only
   nonisolated(unsafe) public static var areCardsOn = true  // main thread only
+  nonisolated(unsafe) public static var isFrequent = true  // main thread only
   nonisolated(unsafe) public static var passCard: (Any) -> Void = { _ in }  // main thread only
   nonisolated(unsafe) public static var hasAskedForTokens = false  // main thread only
   nonisolated(unsafe) public static let startTokens = Updates<Data>.make()  // main thread only

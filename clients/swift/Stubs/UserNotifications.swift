@@ -18,7 +18,49 @@ public enum UNAuthorizationStatus: Int, Sendable {
 
 // Not Sendable: the SDK may have it so.
 public class UNNotificationSettings {
-  public let authorizationStatus = UNAuthorizationStatus.authorized
+  public let authorizationStatus = NotificationSystem.status
+}
+
+public struct UNNotificationActionOptions: OptionSet, Sendable {
+  public let rawValue: UInt
+
+  public init(rawValue: UInt) { self.rawValue = rawValue }
+
+  public static let authenticationRequired = UNNotificationActionOptions(rawValue: 1)
+  public static let destructive = UNNotificationActionOptions(rawValue: 2)
+  public static let foreground = UNNotificationActionOptions(rawValue: 4)
+}
+
+public struct UNNotificationCategoryOptions: OptionSet, Sendable {
+  public let rawValue: UInt
+
+  public init(rawValue: UInt) { self.rawValue = rawValue }
+}
+
+public class UNNotificationAction: NSObject {
+  public let identifier: String
+  public let title: String
+
+  public init(identifier: String, title: String, options: UNNotificationActionOptions = []) {
+    (self.identifier, self.title) = (identifier, title)
+  }
+}
+
+public class UNNotificationCategory: NSObject {
+  public let identifier: String
+  public let actions: [UNNotificationAction]
+
+  public init(
+    identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
+    options: UNNotificationCategoryOptions = []
+  ) { (self.identifier, self.actions) = (identifier, actions) }
+}
+
+/// What the person and iOS do, for the test that takes their place.
+public enum NotificationSystem {
+  nonisolated(unsafe) public static var status = UNAuthorizationStatus.authorized  // main thread only
+  nonisolated(unsafe) public static var hasAsked = false  // main thread only
+  nonisolated(unsafe) public static var categories: Set<UNNotificationCategory> = []  // main thread only
 }
 
 public struct UNNotificationPresentationOptions: OptionSet, Sendable {
@@ -42,7 +84,19 @@ public final class UNUserNotificationCenter: @unchecked Sendable {  // set once,
 
   public static func current() -> UNUserNotificationCenter { shared }
 
-  public func requestAuthorization(options: UNAuthorizationOptions) async throws -> Bool { true }
+  public func requestAuthorization(options: UNAuthorizationOptions) async throws -> Bool {
+    NotificationSystem.hasAsked = true
+    NotificationSystem.status = .authorized
+    return true
+  }
+
+  public func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {
+    NotificationSystem.categories = categories
+  }
+
+  public func getNotificationCategories(
+    completionHandler: @escaping @Sendable (Set<UNNotificationCategory>) -> Void
+  ) { completionHandler(NotificationSystem.categories) }
 
   public func notificationSettings() async -> UNNotificationSettings { UNNotificationSettings() }
 }

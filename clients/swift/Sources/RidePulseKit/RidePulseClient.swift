@@ -13,6 +13,7 @@ public actor RidePulseClient {
   private let surroundings: Surroundings
   private let file: QueueFile
   private let receipts: ReceiptFolder
+  private let tokens: TokenFolder
   private var identity: CallQueue.Identity
   private var queue: CallQueue
   /// What happened while the file could not be read, which `queue` has without what is stored; nil since it was.
@@ -35,6 +36,7 @@ public actor RidePulseClient {
     self.surroundings = surroundings
     file = QueueFile(folder: configuration.folder)
     receipts = ReceiptFolder(folder: configuration.folder)
+    tokens = TokenFolder(folder: configuration.folder)
     identity = CallQueue.Identity(
       app: configuration.app, installation: configuration.installation,
       environment: configuration.environment, process: UUID().uuidString)
@@ -59,7 +61,7 @@ public actor RidePulseClient {
       headers = await configuration.authorization(former)
     }
     change { $0.signIn(owner, formerHeaders: headers, at: $1) }
-    collectReceipts()
+    collect()
     advance()
   }
 
@@ -95,7 +97,7 @@ public actor RidePulseClient {
   /// Sends at once what waits because of a failure: the app came to the foreground, or has a network.
   public func hurry() {
     change { queue, _ in queue.hurry() }
-    collectReceipts()
+    collect()
     advance()
   }
 
@@ -141,13 +143,21 @@ public actor RidePulseClient {
     for act in acts { act(&stored) }
     (queue, unread) = (stored, nil)
     if let problem = loaded.problem { configuration.onEvent(problem) }
-    collectReceipts()
+    collect()
     return true
   }
 
-  private func collectReceipts() {
-    // Until the file is read it is not known whose they are.
+  /// Takes what the extensions left for the app.
+  private func collect() {
+    // Until the file is read it is not known whose it is.
     guard unread == nil else { return }
+    if queue.session != nil {
+      for left in tokens.all() { queue.add(left, at: surroundings.now()) }
+    }
+    collectReceipts()
+  }
+
+  private func collectReceipts() {
     let found = receipts.all()
     for receipt in found {
       // Numbers of sessions begin again after a broken file.

@@ -125,6 +125,24 @@ struct CallQueue: Codable, Sendable {
       + phones.map(Report.phone)
   }
 
+  /// Reports the tokens that an extension left, unless the server has exactly these.
+  mutating func add(_ left: TokenFolder.Tokens, at now: Date) {
+    let reports =
+      left.areControls
+      ? controls(Set(left.tokens), of: left.app)
+      : left.tokens.map { .phone(PhoneReport(app: left.app, token: $0)) }
+    for report in reports where !isConfirmed(report) { add(report, at: now) }
+  }
+
+  /// Whether the server has a phone's report, and nothing about its lane waits.
+  private func isConfirmed(_ report: Report) -> Bool {
+    guard case .phone(let phone) = report, let known = session?.phones[phone.lane] else {
+      return false
+    }
+    return known.isConfirmed && known.tokens == [phone.token]
+      && !calls.contains { $0.session == session?.number && $0.lane == phone.lane }
+  }
+
   /// Returns the events since the last time.
   mutating func takeEvents() -> [KitEvent] {
     defer { events = [] }
