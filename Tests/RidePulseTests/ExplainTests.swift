@@ -78,9 +78,10 @@ import TestSupport
         throw TestFailure(json.output)
       }
       #expect(
-        phones.map { phone in ["alerts", "app_version", "time_zone"].map { phone.value(at: [$0]) } } == [
-          [.bool(true), .string("5.2"), .string("Europe/Vienna")]
-        ])
+        phones.map { phone in ["alerts", "app_version", "time_zone"].map { phone.value(at: [$0]) } }
+          == [
+            [.bool(true), .string("5.2"), .string("Europe/Vienna")]
+          ])
       #expect(!result.output.contains(CardTests.token) && !json.output.contains(CardTests.token))
     }
   }

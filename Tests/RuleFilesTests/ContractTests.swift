@@ -250,7 +250,10 @@ import Testing
 
   @Test(arguments: [
     ("[]", "l:1:1: contract.lock is a list; expected a mapping of attributes-type to its fields"),
-    ("A: 5", "l:1:4: A is the number 5; expected a mapping (keys: attributes, content-state, releases)"),
+    (
+      "A: 5",
+      "l:1:4: A is the number 5; expected a mapping (keys: attributes, content-state, releases)"
+    ),
     (
       "A: { content-stat: {} }",
       "l:1:6: unknown key \"content-stat\" in A; expected one of attributes, content-state, releases; did you mean \"content-state\"?"
@@ -273,7 +276,8 @@ import Testing
     ),
     (
       "A: { content-state: { a: { type: int, since: 2 } }, releases: { 2: { ios: 5.2 } } }",
-      "l:1:75: releases.2.ios is the number 5.2; expected the app's version in quotes, such as \"5.2.0\""
+      "l:1:75: releases.2.ios is the number 5.2; "
+        + "expected the app's version in quotes, such as \"5.2.0\""
     ),
     ("A: {", "l:2:1: the end of the file in the middle of a mapping"),
   ])

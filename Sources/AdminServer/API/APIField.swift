@@ -105,7 +105,8 @@ package struct APIField: Hashable, Sendable {
       try check(text, among: APNsEnvironment.allCases.map(\.rawValue), "environment")
     case (.platform, .string(let text)):
       try check(text, among: Platform.allCases.map(\.rawValue), "platform")
-    case (.cardEnd, .string(let text)): try check(text, among: ["dismissed", "signed_out"], "reason")
+    case (.cardEnd, .string(let text)):
+      try check(text, among: ["dismissed", "signed_out"], "reason")
     case (.pushType, .string(let text)):
       try check(text, among: PushType.allCases.map(\.rawValue), "push type")
     case (.priority, .integer(let number)):

@@ -53,10 +53,12 @@ enum FieldCheck {
       .map { "\($0.key.rawValue) \($0.value.text)" }.joined(separator: ", ")
     let rest =
       " \(list): since \(since), \(releases)"
-      + (unknown > 0 ? "; \(counted(Int(unknown), "phone reports", "phones report")) no version" : "")
+      + (unknown > 0
+        ? "; \(counted(Int(unknown), "phone reports", "phones report")) no version" : "")
     if known == 0 { return "no phone of \(apps) reports its app_version;" + rest }
     if older == 0 {
-      return "\(counted(Int(known), "phone", "phones")) of \(apps), each with an app that has" + rest
+      let phones = counted(Int(known), "phone", "phones")
+      return "\(phones) of \(apps), each with an app that has" + rest
     }
     let share = (older * 100 + known / 2) / known
     return "\(share) % of the phones of \(apps) (\(older) of \(known)) have an app without" + rest

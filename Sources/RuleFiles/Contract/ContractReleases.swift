@@ -48,7 +48,8 @@ struct ReleaseDecoder {
 
   private func apps(_ node: YAMLNode, _ title: String) -> [Platform: AppVersion] {
     guard case .mapping(let pairs) = node.kind else {
-      diagnostics.reportType(of: node, for: title, expected: "a mapping of ios or android to a version")
+      diagnostics.reportType(
+        of: node, for: title, expected: "a mapping of ios or android to a version")
       return [:]
     }
     var versions: [Platform: AppVersion] = [:]

@@ -84,18 +84,19 @@ import Testing
       let environment = try stage.environment(rules: Self.rules)
       let directory = try #require(environment["RIDEPULSE_SCHEDULES"])
       try """
-        RideAttributes:
-          releases: { 2: { ios: "5.2" } }
-          content-state: { note: { type: string, since: 2 }, status: state }
+      RideAttributes:
+        releases: { 2: { ios: "5.2" } }
+        content-state: { note: { type: string, since: 2 }, status: state }
 
-        """.write(toFile: "\(directory)/contract.lock", atomically: true, encoding: .utf8)
+      """.write(toFile: "\(directory)/contract.lock", atomically: true, encoding: .utf8)
       try await stage.sql(
         """
         select ridepulse.register_device('customer', 'c1', 'a1', app_version => '5.1');
         select ridepulse.register_device('customer', 'c2', 'a2', app_version => '5.2');
         """)
       try Checkup(environment).expect(
-        "fields RideAttributes", "ok", "50 % of the phones of customer (1 of 2) have an app without")
+        "fields RideAttributes", "ok", "50 % of the phones of customer (1 of 2) have an app without"
+      )
     }
   }
 }

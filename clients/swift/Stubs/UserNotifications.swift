@@ -56,11 +56,11 @@ public class UNNotificationCategory: NSObject {
   ) { (self.identifier, self.actions) = (identifier, actions) }
 }
 
-/// What the person and iOS do, for the test that takes their place.
+/// What the person and iOS do, for the test that takes their place, on the main thread.
 public enum NotificationSystem {
-  nonisolated(unsafe) public static var status = UNAuthorizationStatus.authorized  // main thread only
-  nonisolated(unsafe) public static var hasAsked = false  // main thread only
-  nonisolated(unsafe) public static var categories: Set<UNNotificationCategory> = []  // main thread only
+  nonisolated(unsafe) public static var status = UNAuthorizationStatus.authorized
+  nonisolated(unsafe) public static var hasAsked = false
+  nonisolated(unsafe) public static var categories: Set<UNNotificationCategory> = []
 }
 
 public struct UNNotificationPresentationOptions: OptionSet, Sendable {

@@ -29,7 +29,8 @@ import Testing
     }.sorted()
   }
 
-  @Test func `The app registers what the widget extension left, once, and for the next person again`()
+  @Test
+  func `The app registers what the widget extension left, once, and for the next person again`()
     async throws
   {
     let left = ExtensionTokens(folder: folder) { Issue.record("\($0)") }
@@ -49,7 +50,9 @@ import Testing
     await client.flush(within: .seconds(20))
     await client.signIn("ben")
     #expect(await requests(client) == [])
-    let bens = backend.requests.suffix(2).map { String(decoding: $0.body ?? Data(), as: UTF8.self) }
+    let bens = backend.requests.suffix(2).map {
+      String(decoding: $0.body ?? Data(), as: UTF8.self)
+    }
     #expect(bens.allSatisfy { $0.contains(#""owner_id":"ben""#) })
     #expect(backend.requests.count == 3 + 2 + 2 + 2)
   }
