@@ -124,9 +124,8 @@ struct ExplainTable {
     }
     if report.timeline.isEmpty { lines += ["", "no rule has fired for it"] }
     let cards = CardLines(history: report.history, zone: zone).all
-    return (lines + phones + cards + rows.decidedBy(report.history.entries)).map { Escape.line($0) }
-      .joined(
-        separator: "\n")
+    let parts = lines + phones + cards + rows.decidedBy(report.history.entries)
+    return parts.map { Escape.line($0) }.joined(separator: "\n")
   }
 
   private var phones: [String] {
