@@ -15,7 +15,11 @@ import Testing
     RidePulseClient(
       KitConfiguration(
         app: "customer", backend: "https://example.com/push", folder: folder, installation: "i1",
-        environment: .sandbox, authorization: { _ in [:] }, onEvent: { _ in }), transport: backend)
+        environment: .sandbox, authorization: { _ in [:] }, onEvent: { _ in }),
+      transport: backend,
+      // A pause never ends by itself.
+      surroundings: Surroundings(
+        sleep: { _ in for await _ in AsyncStream.makeStream(of: Never.self).stream {} }))
   }
 
   private func requests(_ client: RidePulseClient) async -> [String] {
@@ -42,19 +46,24 @@ import Testing
     await client.flush(within: .seconds(20))
     #expect(backend.requests.count == 3)
     #expect(await requests(client) == [])
+    // What waits is not reported a second time.
+    backend.answers { _ in CallAnswer(status: 503) }
     left.widgets(token: Data([0x0b]), of: "customer_widgets")
     left.controls(tokens: [Data([2])], of: "customer_controls")
+    #expect(await requests(client) == ["DELETE 01 ", "POST devices 0b"])
+    backend.answers { _ in CallAnswer(status: 200) }
     #expect(await requests(client) == ["DELETE 01 ", "POST devices 0b"])
     #expect(await requests(client) == [])
     await client.signOut()
     await client.flush(within: .seconds(20))
     await client.signIn("ben")
+    await client.flush(within: .seconds(20))
     #expect(await requests(client) == [])
     let bens = backend.requests.suffix(2).map {
       String(decoding: $0.body ?? Data(), as: UTF8.self)
     }
     #expect(bens.allSatisfy { $0.contains(#""owner_id":"ben""#) })
-    #expect(backend.requests.count == 3 + 2 + 2 + 2)
+    #expect(backend.requests.count == 3 + 2 + 2 + 2 + 2)
   }
 
   @Test func `A folder that can't be written is reported`() throws {

@@ -131,16 +131,19 @@ struct CallQueue: Codable, Sendable {
       left.areControls
       ? controls(Set(left.tokens), of: left.app)
       : left.tokens.map { .phone(PhoneReport(app: left.app, token: $0)) }
-    for report in reports where !isConfirmed(report) { add(report, at: now) }
+    for report in reports where !isLast(report) { add(report, at: now) }
   }
 
-  /// Whether the server has a phone's report, and nothing about its lane waits.
-  private func isConfirmed(_ report: Report) -> Bool {
+  /// Whether a report is the last of its lane: one that waits, is on its way, or was confirmed.
+  private func isLast(_ report: Report) -> Bool {
+    let last = calls.last {
+      $0.session == session?.number && $0.farewell == nil && $0.lane == report.lane
+    }
+    if let last { return last.report == report }
     guard case .phone(let phone) = report, let known = session?.phones[phone.lane] else {
       return false
     }
     return known.isConfirmed && known.tokens == [phone.token]
-      && !calls.contains { $0.session == session?.number && $0.lane == phone.lane }
   }
 
   /// Returns the events since the last time.
