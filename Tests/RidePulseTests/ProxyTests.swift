@@ -69,7 +69,10 @@ import Testing
       let end = "/v1/live-activities/customer/A1"
       let foreign = try other.send("DELETE", end + "?owner_id=c1", nil)
       #expect(foreign.body?.value(at: ["withdrawn"]) == .bool(false), "\(foreign)")
-      #expect(try phone.send("DELETE", end, nil).body?.value(at: ["withdrawn"]) == .bool(true))
+      let signedOut = try phone.send("DELETE", end + "?owner_id=c9&reason=signed_out", nil)
+      #expect(signedOut.body?.value(at: ["withdrawn"]) == .bool(true), "\(signedOut)")
+      #expect(
+        try await stage.value("select ended_reason from ridepulse.live_activities") == "signed_out")
 
       let start = #"{"token": "\#(Self.token)", "attributes_type": "RideAttributes"}"#
       #expect(try phone.post("/v1/push-to-start", start).string("owner_id") == "c1")

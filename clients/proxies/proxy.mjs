@@ -38,7 +38,9 @@ async function translate(request, person) {
   const gone = call.match(/^DELETE \/v1\/(devices|push-to-start|live-activities)\/([\w-]+)\/[\w%:~-][\w%:.~-]*$/)
   if (gone) {
     if (!person.apps.includes(gone[2])) throw new Refusal(403, 'forbidden', 'the app is not of this session')
-    return gone[1] === 'live-activities' ? [`${path}?owner_id=${encodeURIComponent(person.owner)}`] : [path]
+    if (gone[1] !== 'live-activities') return [path]
+    const reason = /[?&]reason=signed_out(&|$)/.test(request.url) ? '&reason=signed_out' : ''
+    return [`${path}?owner_id=${encodeURIComponent(person.owner)}${reason}`]
   }
   if (call === 'POST /v1/seen') return [path, { apns_id: (await read(request)).apns_id }]
   if (!/^(POST \/v1\/(devices|push-to-start|live-activities|contact)|PUT \/v1\/preferences)$/.test(call))

@@ -59,8 +59,10 @@ class Proxy(BaseHTTPRequestHandler):
         if gone := WITHDRAWAL.fullmatch(call):
             if gone[2] not in person["apps"]:
                 raise Refusal(403, "forbidden", "the app is not of this session")
-            owner = "?owner_id=" + quote(person["owner"], safe="")
-            return path + (owner if gone[1] == "live-activities" else ""), None
+            if gone[1] != "live-activities":
+                return path, None
+            reason = "&reason=signed_out" if re.search("[?&]reason=signed_out(&|$)", self.path) else ""
+            return path + "?owner_id=" + quote(person["owner"], safe="") + reason, None
         if call == "POST /v1/seen":
             return path, {"apns_id": self.body().get("apns_id")}
         if not CALLS.fullmatch(call):

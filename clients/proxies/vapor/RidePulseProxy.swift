@@ -52,7 +52,10 @@ struct RidePulseProxy: RouteCollection {
     else { throw Abort(.forbidden) }
     var path = "/v1/" + parts[2...].joined(separator: "/")
     let owner = person.owner.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-    if parts[2] == "live-activities" { path += "?owner_id=\(owner)" }
+    if parts[2] == "live-activities" {
+      let isSignOut = request.url.query?.split(separator: "&").contains("reason=signed_out") ?? false
+      path += "?owner_id=\(owner)\(isSignOut ? "&reason=signed_out" : "")"
+    }
     return try await forward(request, path, nil)
   }
 

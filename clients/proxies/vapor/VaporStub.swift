@@ -41,6 +41,7 @@ public struct PathComponent: ExpressibleByStringInterpolation, Sendable {
 public struct URI: Sendable {
   public init(string: String) {}
   public var path: String { "" }
+  public var query: String? { nil }
 }
 
 public struct Abort: Error {
