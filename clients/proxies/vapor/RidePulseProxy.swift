@@ -53,8 +53,8 @@ struct RidePulseProxy: RouteCollection {
     var path = "/v1/" + parts[2...].joined(separator: "/")
     let owner = person.owner.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     if parts[2] == "live-activities" {
-      let isSignOut = request.url.query?.split(separator: "&").contains("reason=signed_out") ?? false
-      path += "?owner_id=\(owner)\(isSignOut ? "&reason=signed_out" : "")"
+      let reason = request.url.query?.split(separator: "&").first { $0 == "reason=signed_out" }
+      path += "?owner_id=\(owner)\(reason.map { "&\($0)" } ?? "")"
     }
     return try await forward(request, path, nil)
   }

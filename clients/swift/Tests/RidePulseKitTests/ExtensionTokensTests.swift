@@ -63,7 +63,7 @@ import Testing
       String(decoding: $0.body ?? Data(), as: UTF8.self)
     }
     #expect(bens.allSatisfy { $0.contains(#""owner_id":"ben""#) })
-    #expect(backend.requests.count == 3 + 2 + 2 + 2 + 2)
+    #expect(backend.requests.count == 11)
   }
 
   @Test func `A folder that can't be written is reported`() throws {
