@@ -4,7 +4,9 @@ package import RideCore
 /// The first app of each system that decodes a version of a card's contract: `releases` in
 /// `contract.lock`. A team writes them; `generate` keeps them, and `doctor` counts by them.
 package struct ContractReleases: Hashable, Sendable {
-  package var first: [Int: [Platform: AppVersion]] = [:]
+  package var first: [Int: [Platform: AppVersion]]
+
+  package init(first: [Int: [Platform: AppVersion]] = [:]) { self.first = first }
 
   /// The lines of the file, below the type's name.
   var lines: [String] {

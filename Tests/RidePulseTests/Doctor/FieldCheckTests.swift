@@ -27,11 +27,11 @@ import Testing
 
     """
 
+  private static let first: [Platform: AppVersion?] = [
+    .ios: AppVersion("5.2"), .android: AppVersion("3.0"),
+  ]
   private static let release = [
-    "RideAttributes": ContractReleases(
-      first: [
-        2: [.ios: AppVersion("5.2"), .android: AppVersion("3.0")].compactMapValues { $0 }
-      ])
+    "RideAttributes": ContractReleases(first: [2: first.compactMapValues { $0 }])
   ]
 
   private static let rows:
