@@ -8,7 +8,9 @@ import Testing
   ]
 
   @Test func `Versions are compared number by number`() throws {
-    let versions = try Self.ordered.map { try $0.map { try #require(AppVersion($0), "\($0)") } }
+    let versions = try Self.ordered.map { texts in
+      try texts.map { text in try #require(AppVersion(text), "\(text)") }
+    }
     for (index, equal) in versions.enumerated() {
       for version in equal {
         #expect(version == equal[0] && !(version < equal[0]))
