@@ -128,6 +128,8 @@ struct KotlinAppTests {
         try user.start()
         for _ in 0..<25 { try user.step() }
         let owner = try user.settle()
+        // A service without phones also is what it was before the last lines.
+        try await wait(until: "the phone has done all: \(user.printed)") { user.isDone }
         try await stage.until(
           "select coalesce((\(Self.phones)), '')",
           is: owner.map { "\($0) android cQwErTyUiOpAsDfGhJk999 de-AT" } ?? "")
@@ -143,17 +145,29 @@ private struct KotlinUser {
   private var chance: SeededGenerator
   private var phone: LineProcess?
   private var owner: String?
+  /// The lines that the process was given.
+  private var count = 0
 
   init(_ words: [String], seed: UInt64) {
     self.words = words
     chance = SeededGenerator(seed: seed)
   }
 
-  mutating func start() throws { phone = try LineProcess("/usr/bin/env", words) }
+  mutating func start() throws {
+    phone = try LineProcess("/usr/bin/env", words)
+    count = 0
+  }
 
   func stop() { phone?.stop() }
 
-  private func write(_ line: String) throws { try phone?.write(line) }
+  var printed: [String] { phone?.printed ?? [] }
+
+  var isDone: Bool { printed.count { $0 == "done" } == count }
+
+  private mutating func write(_ line: String) throws {
+    count += 1
+    try phone?.write(line)
+  }
 
   private mutating func token() -> String {
     "cQwErTyUiOpAsDfGhJk\(Int.random(in: 100...998, using: &chance))"

@@ -12,7 +12,6 @@ import java.util.concurrent.ExecutorService
 import java.util.concurrent.Executors
 import java.util.concurrent.ScheduledFuture
 import java.util.concurrent.TimeUnit
-import org.json.JSONException
 import org.json.JSONObject
 
 /**
@@ -79,7 +78,7 @@ class RideClient(
   /** Calls [done] once nothing is on its way or due, or after a time: before Android ends the process. */
   fun flush(milliseconds: Long, done: () -> Unit) = turn {
     waiters.add(done)
-    turns.schedule({ if (waiters.remove(done)) done() }, milliseconds, TimeUnit.MILLISECONDS)
+    turns.schedule(Runnable { if (waiters.remove(done)) done() }, milliseconds, TimeUnit.MILLISECONDS)
   }
 
   private fun person(body: JSONObject): JSONObject = body.put("app", app)
@@ -111,7 +110,7 @@ class RideClient(
     for (call in due) senders.execute { send(call) }
     if (step is RideQueue.Step.Wait) {
       val pause = maxOf(10, step.until - System.currentTimeMillis())
-      timer = turns.schedule({ advance() }, pause, TimeUnit.MILLISECONDS)
+      timer = turns.schedule(Runnable { advance() }, pause, TimeUnit.MILLISECONDS)
     }
     if (!queue.isBusy) while (waiters.isNotEmpty()) waiters.removeAt(0)()
     for (event in queue.takeEvents()) onEvent(event)
@@ -166,11 +165,7 @@ class RideClient(
     val process = UUID.randomUUID().toString()
     try {
       return RideQueue(if (file.exists()) JSONObject(file.readText()) else null, process)
-    } catch (problem: JSONException) {
-      return moved(process, problem)
-    } catch (problem: IllegalArgumentException) {
-      return moved(process, problem)
-    } catch (problem: IOException) {
+    } catch (problem: Exception) {
       return moved(process, problem)
     }
   }

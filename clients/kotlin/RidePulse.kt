@@ -62,6 +62,7 @@ object RidePulse {
   fun register(context: Context) {
     // With installation IDs: FirebaseMessaging.getInstance().register()
     FirebaseMessaging.getInstance().token.addOnSuccessListener { registered(context, it) }
+      .addOnFailureListener { onEvent(RideEvent(RideEvent.Kind.NO_TOKEN, "phone", "$it")) }
   }
 
   /**

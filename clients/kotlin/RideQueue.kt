@@ -6,7 +6,7 @@ import org.json.JSONObject
 
 /** What an app may log: no call is lost without one. Names have no tokens. */
 data class RideEvent(val kind: Kind, val what: String, val reason: String) {
-  enum class Kind { DROPPED, REFUSED, REPEATED, BROKEN_FILE, NOT_SAVED }
+  enum class Kind { DROPPED, REFUSED, REPEATED, BROKEN_FILE, NOT_SAVED, NO_TOKEN }
 }
 
 /**

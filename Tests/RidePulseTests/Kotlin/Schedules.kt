@@ -78,14 +78,17 @@ class ModelPhone(seed: Int) {
     if (owner != null && next != owner && !oneIn(4)) signOut()
     if (owner != next) reports.clear()
     owner = next
-    queue.signIn(next, APP, "header of a former person", now)
+    queue.signIn(next, APP, header(), now)
     save()
     // It may end before it reports the rest.
     if (oneIn(8)) kill() else register()
   }
 
+  /** A sign-out without one asks for it when it is sent. */
+  private fun header(): String? = if (hasAuthorization) "header" else null
+
   private fun signOut() {
-    queue.signOut(APP, "header of $owner", now)
+    queue.signOut(APP, header(), now)
     save()
     owner = null
     reports.clear()

@@ -9,4 +9,6 @@ public class Task<T> {
     listener.onSuccess(value);
     return this;
   }
+
+  public Task<T> addOnFailureListener(OnFailureListener listener) { return this; }
 }

@@ -1,0 +1,3 @@
+package com.google.android.gms.tasks;
+
+public interface OnFailureListener { void onFailure(Exception problem); }
