@@ -32,7 +32,8 @@ extension Decider {
       entry, .receipt(until: due, of: pushes),
       LedgerReason(
         .waitingForReceipt,
-        "waits for a receipt: emits \(escalation.event) unless seen by \(CivilTime.iso(due))"))
+        "waits for a receipt: emits \(escalation.event) unless seen by \(CivilTime.iso(due))",
+        times: due))
   }
 
   /// Follows the escalations that earlier decisions opened: one ends when it is due, or when all
@@ -88,7 +89,8 @@ extension Decider {
         entry, .receipt(until: validUntil, of: pushes),
         LedgerReason(
           .waitingForReceipt,
-          "waits for the owner's first receipt until \(CivilTime.iso(validUntil))"))
+          "waits for the owner's first receipt until \(CivilTime.iso(validUntil))",
+          times: validUntil))
     }
     let event = EmittedEvent(
       name: escalation.event, data: Self.data(of: entry.event, addressedTo: owner, entry.app),

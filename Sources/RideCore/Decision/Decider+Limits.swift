@@ -25,11 +25,13 @@ extension Decider {
         entry,
         LedgerReason(
           .quietHours,
-          "\(hours) end at \(CivilTime.iso(end)), valid until \(CivilTime.iso(push.validUntil))"))
+          "\(hours) end at \(CivilTime.iso(end)), valid until \(CivilTime.iso(push.validUntil))",
+          times: end, push.validUntil))
     case .hold:
       wait(
         push, .quiet(until: end),
-        LedgerReason(.quietHours, "\(hours), held until \(CivilTime.iso(end))"))
+        LedgerReason(
+          .quietHours, "\(hours), held until \(CivilTime.iso(end))", times: end))
     }
     return true
   }

@@ -4,18 +4,25 @@ import Base
 ///
 /// The code carries the meaning: metrics count it, the database stores it next to the text, and other
 /// code compares it. The text is for people, and nothing reads it.
-package struct LedgerReason: Hashable, Sendable {
+package struct LedgerReason: Sendable {
   package let code: Code
   package let text: String
+  /// The times in the text, for readers with a clock of their own; none of a reason that was stored.
+  let times: [Timestamp]
 
   package init(_ code: Code, _ text: String) {
     self.code = code
     self.text = text
+    times = []
   }
 
   /// Creates a reason with one of the engine's codes.
-  init(_ code: Engine, _ text: String) {
-    self.init(.engine(code), text)
+  ///
+  /// - Parameter times: Those in the text, as `CivilTime.iso` writes them.
+  init(_ code: Engine, _ text: String, times: Timestamp...) {
+    self.code = .engine(code)
+    self.text = text
+    self.times = times
   }
 
   package enum Code: Hashable, Sendable {
@@ -176,10 +183,6 @@ extension LedgerReason {
     LedgerReason(.noPhone, "no phone of the \(app)")
   }
 
-  static func startsLater(_ opening: Timestamp) -> LedgerReason {
-    LedgerReason(.cardPending, "the card starts at \(CivilTime.iso(opening))")
-  }
-
   static func noStartToken(of app: App) -> LedgerReason {
     LedgerReason(.noStartToken, "no push-to-start token of the \(app)")
   }
@@ -191,10 +194,6 @@ extension LedgerReason {
   static func throttled(on platform: Platform) -> LedgerReason {
     let word = platform == .android ? "DEVICE_QUOTA_EXCEEDED" : "TooManyRequests"
     return LedgerReason(.service(word), word)
-  }
-
-  static func waiting(until due: Timestamp) -> LedgerReason {
-    LedgerReason(.waiting, "waits until \(CivilTime.iso(due))")
   }
 
   static func noReceipts(of app: App) -> LedgerReason {
@@ -210,10 +209,6 @@ extension LedgerReason {
 
   static func superseded(by what: String) -> LedgerReason {
     LedgerReason(.superseded, "superseded by \(what)")
-  }
-
-  static func validUntil(_ instant: Timestamp) -> LedgerReason {
-    LedgerReason(.outOfTime, "valid until \(CivilTime.iso(instant))")
   }
 
   static func noOwner(of app: App) -> LedgerReason {

@@ -229,7 +229,7 @@ struct ScheduleEvaluator {
     } else if slot <= setAt, !view.events.isEmpty {
       tally.due += 1
       tally.skipped += 1
-      skipped.append((slot, LedgerReason(.setTooLate, "its time had passed when it was set")))
+      skipped.append((slot, .setTooLate(slot)))
     }
   }
 
