@@ -47,6 +47,10 @@ package struct Story: Sendable {
   package let end: Timestamp
   /// The languages of the texts, in the order of the rule files.
   package let languages: [String]
+  /// Those that decided.
+  package let rules: RuleSet
+  /// What waited and what fired nothing, in the first language: the others decide the same.
+  package private(set) var trace = StoryTrace()
   package private(set) var moments: [Moment] = []
   /// What left for the phones, by the language of those that state none.
   package private(set) var feeds: [String: ScreenFeed] = [:]
@@ -55,13 +59,16 @@ package struct Story: Sendable {
   package init(_ scenario: Scenario, by configuration: EngineConfiguration, until end: Timestamp) {
     self.scenario = scenario
     self.end = end
+    rules = configuration.rules
     let open = scenario.view.phones.contains { $0.locale == nil }
     let own = scenario.view.phones.compactMap(\.locale)
     let offered = open ? configuration.rules.languages : []
     languages = offered + Set(own).subtracting(offered).sorted()
     var book = StoryBook(scenario.steps)
     for language in offered.isEmpty ? [own.first ?? ""] : offered {
-      feeds[language] = book.add(StoryRun(scenario, language, configuration, until: end))
+      let run = book.add(StoryRun(scenario, language, configuration, until: end))
+      if feeds.isEmpty { trace = run.trace }
+      feeds[language] = run.feed
     }
     moments = book.moments(ordered: languages)
   }
@@ -139,15 +146,17 @@ private struct StoryBook {
     }
   }
 
-  /// Adds what a replay settled; returns what left for the phones.
-  mutating func add(_ run: StoryRun) -> ScreenFeed {
+  /// Adds what a replay settled; returns what left for the phones, and what did not.
+  mutating func add(_ run: StoryRun) -> (feed: ScreenFeed, trace: StoryTrace) {
     var counts: [Key: Int] = [:]
     var feed = ScreenFeed()
+    var trace = StoryTrace()
     for (pass, entries) in run {
       feed.add(pass)
+      trace.add(pass)
       for entry in entries { add(entry, &counts) }
     }
-    return feed
+    return (feed, trace)
   }
 
   private mutating func add(_ item: StoryRun.Entry, _ counts: inout [Key: Int]) {

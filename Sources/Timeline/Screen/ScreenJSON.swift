@@ -7,11 +7,14 @@ package struct ScreenJSON {
   private let screen: Screen
   private let app: String
   private let name: String?
+  private let before: Screen?
 
   /// - Parameters:
   ///   - app: The app whose notifications and cards it shows.
   ///   - name: What the phone is called; nil if it has no name.
-  package init(_ screen: Screen, app: String, name: String?) {
+  ///   - before: What the reader has seen of the phone: the rest is marked as new. Nil marks nothing.
+  package init(_ screen: Screen, app: String, name: String?, since before: Screen? = nil) {
+    self.before = before
     self.screen = screen
     self.app = app
     self.name = name
@@ -43,21 +46,37 @@ package struct ScreenJSON {
 
   private func notification(_ shown: ScreenNotification) -> JSONValue {
     if !shown.isKnown {
-      return .object([
-        "known": .bool(false), "at": .integer(shown.shownAt.epochSeconds),
+      return marked(
+        shown,
+        [
+          "known": .bool(false), "at": .integer(shown.shownAt.epochSeconds),
+          "rule": .string(shown.rule),
+        ])
+    }
+    return marked(
+      shown,
+      [
+        "title": .orNull(shown.title), "subtitle": .orNull(shown.subtitle),
+        "body": .orNull(shown.body), "level": .orNull(shown.level),
+        "attention": .string(shown.attention.rawValue), "at": .integer(shown.shownAt.epochSeconds),
         "rule": .string(shown.rule),
       ])
+  }
+
+  /// Returns a notification that states whether it is new, and what it replaced.
+  private func marked(_ shown: ScreenNotification, _ members: [String: JSONValue]) -> JSONValue {
+    guard let before, screen.isNew(shown, since: before) else { return .object(members) }
+    var members = members
+    members["new"] = .bool(true)
+    if let replaced = screen.replaced(by: shown, since: before) {
+      members["replaces"] = .text(replaced.title ?? replaced.body)
     }
-    return .object([
-      "title": .orNull(shown.title), "subtitle": .orNull(shown.subtitle),
-      "body": .orNull(shown.body), "level": .orNull(shown.level),
-      "attention": .string(shown.attention.rawValue), "at": .integer(shown.shownAt.epochSeconds),
-      "rule": .string(shown.rule),
-    ])
+    return .object(members)
   }
 
   private func card(_ card: ScreenCard) -> JSONValue {
-    let known: [String: JSONValue] = card.isKnown ? [:] : ["known": .bool(false)]
+    var known: [String: JSONValue] = card.isKnown ? [:] : ["known": .bool(false)]
+    if let before, card.isNew(since: before) { known["new"] = .bool(true) }
     return .object(
       known.merging([
         "name": .string(card.name), "state": card.state, "look": card.look,

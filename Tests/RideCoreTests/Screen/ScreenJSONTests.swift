@@ -86,5 +86,56 @@ import Testing
     #expect(value["name"] == .null)
   }
 
+  private func notification(_ json: ScreenJSON) throws -> JSONValue {
+    guard case .array(let threads)? = json.value["threads"],
+      case .array(let first)? = threads.first,
+      let shown = first.first
+    else { throw Missing() }
+    return shown
+  }
+
+  @Test func `What a reader has not seen is new, and states what it replaced`() throws {
+    var before = Screen(.ios, at: Self.start)
+    var first = try push("a", #"{"alert":{"title":"Two minutes away"}}"#)
+    first.collapseID = "ride"
+    before.receive(first, at: time(1))
+    var second = try push("b", #"{"alert":{"title":"Here"}}"#)
+    second.collapseID = "ride"
+    var screen = before
+    screen.receive(second, at: time(2))
+    let shown = try notification(ScreenJSON(screen, app: "customer", name: nil, since: before))
+    #expect(shown["new"] == .bool(true) && shown["replaces"] == .string("Two minutes away"))
+    let again = try notification(ScreenJSON(screen, app: "customer", name: nil, since: screen))
+    #expect(again["new"] == nil && again["replaces"] == nil)
+    let alone = try notification(
+      ScreenJSON(before, app: "customer", name: nil, since: Screen(.ios, at: Self.start)))
+    #expect(alone["new"] == .bool(true) && alone["replaces"] == nil)
+  }
+
+  @Test func `A card is new when it appears and when it shows something else`() throws {
+    func card(_ status: String, _ minute: Int64, _ event: String) throws -> ScreenPush {
+      let aps = """
+        {"event":"\(event)","timestamp":\(time(minute).epochSeconds),
+        "content-state":{"status":"\(status)"}}
+        """
+      return try push("c\(minute)", aps, type: .liveactivity, card: "r1")
+    }
+    func isNew(_ screen: Screen, since before: Screen) throws -> Bool {
+      let json = ScreenJSON(screen, app: "customer", name: nil, since: before).value
+      guard case .array(let cards)? = json["cards"], let card = cards.first else { throw Missing() }
+      return card["new"] == .bool(true)
+    }
+    let empty = Screen(.ios, at: Self.start)
+    var started = empty
+    started.receive(try card("requested", 1, "start"), at: time(1))
+    var refreshed = started
+    refreshed.receive(try card("requested", 2, "update"), at: time(2))
+    var changed = refreshed
+    changed.receive(try card("driver_arrived", 3, "update"), at: time(3))
+    #expect(try isNew(started, since: empty))
+    #expect(try !isNew(refreshed, since: started) && refreshed.looks(like: started))
+    #expect(try isNew(changed, since: refreshed) && !changed.looks(like: refreshed))
+  }
+
   private struct Missing: Error {}
 }
