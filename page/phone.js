@@ -29,8 +29,7 @@ export function drawPhone(screen, options = {}) {
 
 function lockScreen(screen, options) {
   const view = { ...options, at: screen.at, app: screen.app, phoneClock: phoneClock(options) };
-  const system = screen.platform === 'android' ? 'Android' : 'iPhone';
-  const name = [screen.name, system, screen.app].filter(Boolean).join(' · ');
+  const name = captionOf(screen);
   const glass = part('div', 'phone-glass', bar(screen, view),
     part('p', 'phone-clock', view.phoneClock(screen.at, false)),
     screen.online ? null : part('p', 'phone-off', 'off: no network'),
@@ -44,6 +43,14 @@ function lockScreen(screen, options) {
     part('figcaption', 'phone-name', name), glass, counter(screen.counts), waiting(screen));
   figure.setAttribute('aria-label', `${name} at ${view.phoneClock(screen.at, true)}`);
   return figure;
+}
+
+/** `Customer’s iPhone`, or the system and an app that is no word. */
+function captionOf({ name, platform, app }) {
+  const system = platform === 'android' ? 'Android phone' : 'iPhone';
+  const phone = /^[a-z]+$/i.test(app ?? '')
+    ? `${app[0].toUpperCase()}${app.slice(1)}\u2019s ${system}` : [system, app].filter(Boolean).join(' · ');
+  return [name, phone].filter(Boolean).join(' · ');
 }
 
 /** Language tags have hyphens; apps register `de_DE` as well. */
@@ -108,7 +115,7 @@ const initialOf = app => (app || '?').slice(0, 1).toUpperCase();
 /** Notifications of one thread, the newest first. */
 function drawThread(thread, view) {
   return part('ul', 'phone-thread', thread.map(shown => {
-    const marks = [];
+    const marks = shown.new ? ['New'] : [];
     if (shown.level === 'time-sensitive') marks.push('Time sensitive');
     if (shown.level === 'critical') marks.push('Critical');
     // Of a push whose content is not known, the rule alone is stated.
@@ -121,7 +128,8 @@ function drawThread(thread, view) {
     const texts = isKnown ? ['title', 'subtitle', 'body'].map(key =>
       shown[key] ? part('p', `phone-${key}`, shown[key]) : null)
       : part('p', 'phone-unknown', `an alert of ${shown.rule}: its text is not recorded`);
-    const made = part('li', `phone-notification phone-is-${isKnown ? shown.attention : 'unknown'}`, head, texts);
+    const made = part('li', `phone-notification phone-is-${isKnown ? shown.attention : 'unknown'}`, head, texts,
+      shown.replaces ? part('p', 'phone-note', 'replaces ', part('bdi', '', `“${shown.replaces}”`)) : null);
     if (shown.rule) made.title = `rule ${shown.rule}`;
     return made;
   }));
@@ -129,7 +137,7 @@ function drawThread(thread, view) {
 
 /** A card as the app draws it, if there is a picture for its state; else by its fields. */
 function drawCard(card, screen, view) {
-  const notes = [];
+  const notes = card.new ? ['New'] : [];
   if (card.stale) notes.push(`stale since ${view.phoneClock(card.stale_at, false)}`);
   if (card.ended) {
     notes.push(card.gone_at ? `ended, leaves at ${view.phoneClock(card.gone_at, false)}` : 'ended');

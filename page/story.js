@@ -1,5 +1,5 @@
-// A ride with the lock screen of each phone at each step. It stands behind dom.js and phone.js in one
-// script, because a page that loads nothing can't import them. All variants are in the page's JSON.
+// A ride with the lock screen of each phone at each step. It stands behind dom.js, phone.js and
+// story-chart.js in one script, because a page that loads nothing can't import them. All variants are in the page's JSON.
 
 const story = JSON.parse(byId('data').textContent);
 const choice = { ...story.first, hole: null, hides: false };
@@ -21,6 +21,9 @@ function timeOf(seconds) {
 
 const appOf = phone => [phone.name, phone.app, phone.platform === 'android' ? 'Android' : null]
   .filter(Boolean).join(' · ');
+
+/** Events and states as words. */
+const eventWords = text => text.replaceAll('_', ' ');
 
 /** The variant of the switches; without one, the nearest. */
 function variantNow() {
@@ -90,7 +93,7 @@ function switches() {
   hidden.checked = !choice.hides;
   hidden.addEventListener('change', () => { choice.hides = !hidden.checked; draw(); });
   const form = element('form', { class: 'story-switches', 'aria-label': 'Variants' },
-    language, radios('Card', 'cards', words('cards', 'with a card', 'without')),
+    language, radios('Card (Live Activity)', 'cards', words('cards', 'with a card', 'without')),
     radios('Time', 'night', words('night', 'at night', 'as in the story')),
     element('span', { id: 'hole-place' }),
     radios('Appearance', 'scheme', [[undefined, 'automatic'], ['light', 'light'], ['dark', 'dark']]),
@@ -112,86 +115,21 @@ function finder() {
   const input = element('input', { type: 'time', id: 'find', step: 1 });
   input.value = timeOf(story.start);
   const find = () => {
-    const steps = [...document.querySelectorAll('.story-step')];
+    const steps = [...document.querySelectorAll('[data-time]')];
     const wanted = input.value.length === 5 ? `${input.value}:00` : input.value;
     const full = step => step.dataset.time.length === 5 ? `${step.dataset.time}:00` : step.dataset.time;
     const first = steps.length ? full(steps[0]) : '';
     // A ride over midnight: what is before its first time of day is on the next day.
     const order = time => (time < first ? '1' : '0') + time;
-    const step = steps.filter(one => order(full(one)) <= order(wanted)).at(-1);
+    // At the second of a step, it is the step; after it, what follows.
+    const step = steps.filter(one => one.classList.contains('story-quiet-time')
+      ? order(full(one)) < order(wanted) : order(full(one)) <= order(wanted)).at(-1);
     if (!step) return;
-    step.scrollIntoView({ block: 'start' });
+    step.scrollIntoView({ block: step.classList.contains('story-step') ? 'start' : 'center' });
     step.querySelector('h2').focus({ preventScroll: true });
   };
   input.addEventListener('change', find);
   return element('label', { class: 'story-list' }, 'On the screens at ', input);
-}
-
-// The ride above.
-
-const marks = ['rang', 'lit', 'silent'];
-
-/** States over time, and for each phone when it rang, lit up, received silently or was off. */
-function chart(steps) {
-  const wide = Math.max(280, byId('story').clientWidth);
-  const from = story.start;
-  const to = Math.max(story.end, from + 1);
-  const x = at => 4 + (wide - 8) * Math.min(1, Math.max(0, (at - from) / (to - from)));
-  const high = 46 + 40 * phoneCount;
-  const svg = shape('svg', { width: wide, height: high, role: 'img', 'aria-label': chartWords(steps) });
-  const states = steps.filter(step => step.state);
-  states.forEach((step, index) => {
-    const end = x(states[index + 1]?.at ?? to);
-    const box = shape('rect', { x: x(step.at), y: 4, width: Math.max(1, end - x(step.at)), height: 22,
-      class: `story-state story-state-${index % 2}` });
-    box.append(shape('title', {}, `${timeOf(step.at)} ${step.state}`));
-    svg.append(box);
-    const fits = Math.floor((end - x(step.at) - 8) / 7);
-    const text = step.state.replaceAll('_', ' ');
-    if (fits > 3) {
-      svg.append(shape('text', { x: x(step.at) + 4, y: 19 },
-        text.length > fits ? `${text.slice(0, fits - 1)}…` : text));
-    }
-  });
-  story.phones.forEach((phone, column) => lane(svg, steps, column, 46 + 40 * column, x, wide));
-  const step = [60, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400]
-    .find(one => (to - from) / one <= wide / 64) ?? 604800;
-  for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
-    if (x(at) < wide - 36) svg.append(shape('text', { x: x(at), y: high - 2, class: 'story-tick' }, timeOf(at)));
-  }
-  return svg;
-}
-
-function lane(svg, steps, column, top, x, wide) {
-  svg.append(shape('line', { x1: 4, x2: wide - 4, y1: top + 20, y2: top + 20, class: 'story-line' }));
-  let before = { rang: 0, lit: 0, silent: 0 };
-  let off = null;
-  for (const step of steps) {
-    const screen = step.screens[column];
-    if (!screen.online) off ??= step.at;
-    if (off !== null && (screen.online || step === steps.at(-1))) {
-      svg.append(shape('rect', { x: x(off), y: top + 14, width: Math.max(1, x(step.at) - x(off)),
-        height: 8, class: 'story-away' }));
-      off = null;
-    }
-    const kind = marks.find(name => screen.counts[name] > before[name]);
-    if (kind) {
-      const height = { rang: 16, lit: 11, silent: 5 }[kind];
-      const mark = shape('rect', { x: x(step.at) - 1.5, y: top + 20 - height, width: 3, height,
-        class: `story-mark story-${kind}` });
-      mark.append(shape('title', {}, `${timeOf(step.at)} ${kind}`));
-      svg.append(mark);
-    }
-    before = screen.counts;
-  }
-  const total = steps.at(-1)?.screens[column].counts ?? before;
-  svg.append(shape('text', { x: 4, y: top + 2, class: 'story-lane' },
-    `${appOf(story.phones[column])}: ${marks.map(name => `${name} ${total[name]}`).join(' · ')}`));
-}
-
-function chartWords(steps) {
-  const states = steps.filter(step => step.state).map(step => `${step.state} at ${timeOf(step.at)}`);
-  return `The ride: ${states.join(', ') || 'no state'}; when each phone rang, lit up or stayed silent`;
 }
 
 // Step by step.
@@ -201,11 +139,24 @@ function rowItem(row) {
   const own = row.texts.find(one => one.languages.includes(tag));
   const text = own ?? row.texts[0];
   const dir = !own ? 'auto' : story.languages[choice.language]?.rtl ? 'rtl' : 'ltr';
-  return element('li', { class: row.sent ? (row.seen ? 'story-sent' : 'story-quiet') : 'story-unsent' },
+  const kind = row.sent ? (row.seen ? 'story-sent' : 'story-unseen') : row.waits ? 'story-waits' : 'story-unsent';
+  return element('li', { class: kind },
     element('b', {}, row.rule), ` ${row.head}`,
     text?.text ? element('p', { class: 'story-text' }, element('bdi', { lang: own ? tag : '', dir }, text.text),
       text.manner ? ` (${text.manner})` : '') : null,
     ...row.notes.map(note => element('p', { class: 'story-note' }, note)));
+}
+
+/** What follows a step until the next one: why nothing is sent in it. */
+function quietTime(step, next, number) {
+  if (step.quiet === null || step.quiet === undefined) return null;
+  const { until, lines } = story.quiets[step.quiet];
+  const times = `${timeOf(step.at)} to ${timeOf(until)}`;
+  return element('section', { class: 'story-quiet-time', 'aria-labelledby': `quiet-${number}`,
+    'data-time': timeOf(step.at) },
+  element('h2', { id: `quiet-${number}`, tabindex: '-1' }, element('span', { class: 'story-times' }, times), ' ',
+    next ? 'nothing is sent, and the screens stay' : 'nothing more is sent'),
+  ...lines.map(line => element('p', {}, line)));
 }
 
 /** What newly did not reach a phone's screen. */
@@ -252,16 +203,41 @@ function draw() {
   if (hadFocus) byId('hole').focus();
   if (byId('story-span').dataset.zone !== zoneNow()) byId('find').value = timeOf(story.start);
   byId('story-span').dataset.zone = zoneNow();
-  byId('story-span').textContent = `${zone}; ${story.summary}`;
-  byId('story-chart').replaceChildren(chart(steps));
-  byId('story-steps').replaceChildren(
-    ...shown.map((step, index) => section(step, shown[index - 1], index)));
+  byId('story-span').replaceChildren(zone, ...attention(steps));
+  byId('story-chart').replaceChildren(chart(steps), later(steps));
+  byId('story-steps').replaceChildren(...shown.flatMap((step, index) => [
+    section(step, shown[index - 1], index), quietTime(step, shown[index + 1], index),
+  ].filter(Boolean)));
+}
+
+/** What each phone's counters add up to at the end: `customer: 6 notifications, 2 rang, 1 lit, 3 silent`. */
+function attention(steps) {
+  return (steps.at(-1)?.screens ?? []).map((screen, column) => {
+    const numbers = attentionKinds.map(kind => screen.counts[kind] ?? 0);
+    const total = numbers.reduce((sum, one) => sum + one, 0);
+    const hasCard = steps.some(step => step.screens[column].cards.length);
+    return element('span', { class: 'story-total' }, element('b', {}, `${appOf(story.phones[column])}: `),
+      `${plural(total, 'notification')}${hasCard ? ' and changes of the card' : ''}, `,
+      attentionKinds.map((kind, index) => `${numbers[index]} ${kind}`).join(', '));
+  });
+}
+
+/** What the colours and lines of the page mean. */
+function legend() {
+  const item = (kind, text) => element('span', { class: `story-key-${kind}` }, element('i', {}), text);
+  return element('div', { class: 'story-key' },
+    element('p', {}, element('b', {}, 'In the chart: '), ...attentionKinds.map(name => item(name, name)),
+      item('unseen', 'wakes the app, not seen'), item('away', 'no network')),
+    element('p', {}, element('b', {}, 'Left of the phones: '), item('bar-sent', 'sent'),
+      item('bar-unseen', 'sent, not seen'), item('bar-waits', 'waits'), item('bar-unsent', 'not sent'),
+      item('bar-lost', 'sent, not on the screen')));
 }
 
 byId('story').append(switches(), element('p', { id: 'story-span' }),
-  element('div', { id: 'story-chart' }), element('p', { class: 'story-key' },
-    ...marks.map(name => element('span', { class: `story-key-${name}` }, element('i', {}), name)),
-    element('span', { class: 'story-key-away' }, element('i', {}), 'off')),
+  element('div', { id: 'story-chart' }), legend(),
   element('div', { id: 'story-steps' }));
 draw();
-addEventListener('resize', () => byId('story-chart').replaceChildren(chart(stepsOf(variantNow()))));
+addEventListener('resize', () => {
+  const steps = stepsOf(variantNow());
+  byId('story-chart').replaceChildren(chart(steps), later(steps));
+});

@@ -135,6 +135,41 @@ import TestSupport
     #expect(tracks == variants.filter { $0["language"] == .integer(1) }.map { $0["track"] })
   }
 
+  @Test func `A time in which nothing is sent says why, and takes no step of its own`() throws {
+    let result = try Command.ridepulse(
+      [
+        "preview", "--story", "requested,driver_arrived@10m,ride_completed@30m", "--format", "html",
+        "--from", "2026-11-21T08:00:00Z",
+      ] + Self.rules)
+    #expect(result.status == 0, "\(result.errors)")
+    let data = try data(result.output)
+    let lines = try list(data["quiets"]).flatMap { try list($0["lines"]) }
+    func has(_ text: String) -> Bool {
+      lines.contains { if case .string(let line) = $0 { line.contains(text) } else { false } }
+    }
+    #expect(has("requested since 08:00:00"), "\(lines)")
+    #expect(has("customer: arrived, card fire on driver_arrived, once, at 08:10:00"), "\(lines)")
+    #expect(has("driver: no rule fires on"), "\(lines)")
+    // Each step sends, keeps back or shows something.
+    let moments = try list(data["moments"])
+    #expect(moments.contains { $0["quiet"] != .null })
+  }
+
+  @Test func `The page has conditions, and times of the ride's zone alone`() throws {
+    let result = try Command.ridepulse([
+      "preview", "--story", Project.path("docs/stories/normal.yaml"), "--format", "html",
+      "--schedules", Project.path("schedules"),
+    ])
+    let rows = try list(data(result.output)["rows"])
+    let notes = try rows.flatMap { try list($0["notes"]) }
+    #expect(
+      notes.contains(
+        .string("if: has(ride.attributes.pin) && !(ride.attributes.pin in [null, ''])")),
+      "\(notes)")
+    let heads = rows.compactMap { if case .string(let head)? = $0["head"] { head } else { nil } }
+    #expect(!heads.isEmpty && !heads.contains { $0.contains("Z") }, "\(heads)")
+  }
+
   @Test func `What a hole in the network takes is on the page, with the reason`() throws {
     let data = try data(page().html)
     let lost = try list(list(data["parts"]).first).filter { $0["reason"] != nil }

@@ -17,8 +17,10 @@ enum LedgerText {
   static func rule(_ name: String) -> String { name.isEmpty ? "no rule" : name }
 
   /// The status with its reason; an event that was emitted is not a push that was accepted.
-  static func outcome(_ entry: LedgerEntry) -> String {
-    let reason = entry.reason?.text
+  static func outcome(
+    _ entry: LedgerEntry, _ clock: (Timestamp) -> String = CivilTime.iso
+  ) -> String {
+    let reason = entry.reason?.text(by: clock)
     if !entry.kind.isSent, entry.status == .accepted { return reason ?? "" }
     return entry.status.rawValue + (reason.map { ": \($0)" } ?? "")
   }

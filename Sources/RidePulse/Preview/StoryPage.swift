@@ -29,6 +29,6 @@ struct StoryPage {
   }
 
   /// One module: files of a page that loads nothing can't import each other.
-  static let script = ["dom.js", "phone.js", "story.js"].map(PageFile.text(of:)).joined(
-    separator: "\n")
+  static let script = ["dom.js", "phone.js", "story-chart.js", "story.js"]
+    .map(PageFile.text(of:)).joined(separator: "\n")
 }

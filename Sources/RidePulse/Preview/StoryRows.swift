@@ -16,7 +16,8 @@ struct StoryRows {
   func json(_ row: Story.Row, _ at: Timestamp) -> JSONValue {
     let own = clock.at(at)
     return .object([
-      "rule": .string(LedgerText.rule(row.entry.rule)), "head": .string(head(row, own)),
+      "rule": .string(LedgerText.rule(row.entry.rule)), "app": .string(row.entry.app.rawValue),
+      "due": row.due.map { .integer($0.epochSeconds) } ?? .null, "head": .string(head(row, own)),
       "sent": .bool(row.isSent), "waits": .bool(row.due != nil),
       "seen": .bool(row.texts.contains(where: \.shown.isSeen)),
       "notes": .array(notes(row, own).map { .string($0) }),
@@ -28,11 +29,11 @@ struct StoryRows {
   private func head(_ row: Story.Row, _ clock: StoryClock) -> String {
     let what = "to \(row.entry.app), \(StoryWords.kind(row))"
     return StoryWords.fate(row, clock).map { "\(what): \($0)" }
-      ?? "\(what), \(StoryWords.delivery(row, clock))"
+      ?? [what, StoryWords.priority(row)].compactMap(\.self).joined(separator: ", ")
   }
 
   private func notes(_ row: Story.Row, _ clock: StoryClock) -> [String] {
-    var notes: [String] = []
+    var notes = [cause(row), delivery(row, clock)].compactMap(\.self)
     if row.push != nil, !row.texts.contains(where: \.shown.isSeen) {
       notes.append(StoryWords.silence(row))
     }
@@ -42,6 +43,28 @@ struct StoryRows {
           + "fresh")
     }
     return notes
+  }
+
+  /// What a reason is due to: the rule's condition, or the phones of the story.
+  private func cause(_ row: Story.Row) -> String? {
+    guard let reason = row.entry.reason else { return nil }
+    if reason == .conditionFalse {
+      let rule = story.rules.rules.first { $0.name == row.entry.rule }
+      return rule?.condition.map { "if: \($0.text)" }
+    }
+    guard reason.code == .engine(.noStartToken) else { return nil }
+    return story.scenario.hasCards
+      ? "the phone has registered none"
+      : "this ride is shown without cards: the switch Card has it with one"
+  }
+
+  /// How long APNs or FCM tries: what has arrived stays on the screen.
+  private func delivery(_ row: Story.Row, _ clock: StoryClock) -> String? {
+    guard row.isSent, let push = row.push else { return nil }
+    switch push.headers.expiration {
+    case .neverStore: return "delivered at once, or not at all"
+    case .at(let instant): return "delivered until \(clock(instant)), or not at all"
+    }
   }
 
   private func text(_ text: Story.Text) -> JSONValue {
@@ -69,7 +92,8 @@ struct StoryRows {
       return "<li>\(languages): <bdi>\(HTML.text(words))</bdi></li>"
     }
     let list = texts.isEmpty ? "" : "<ul>\(texts.joined())</ul>"
-    return "<li>\(HTML.text("\(LedgerText.rule(row.entry.rule)) \(head(row, clock))"))\(list)</li>"
+    let words = ["\(LedgerText.rule(row.entry.rule)) \(head(row, clock))"] + notes(row, clock)
+    return "<li>\(HTML.text(words.joined(separator: "; ")))\(list)</li>"
   }
 
   /// The texts of a push in one line.

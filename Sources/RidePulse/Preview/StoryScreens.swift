@@ -35,6 +35,16 @@ struct StoryScreens {
     var state: String?
     var rows: [JSONValue]
     var screens: [Screen]
+    /// What follows without a push and without a new screen; nil if the next step is near.
+    var quiet: Quiet?
+  }
+
+  /// A time in which nothing is sent and no screen changes, as a sentence for each cause.
+  struct Quiet {
+    var until: Timestamp
+    var lines: [String]
+    /// The states that the ride enters in it.
+    var states: [QuietTime.Cause]
   }
 
   var heading: String
@@ -44,6 +54,8 @@ struct StoryScreens {
   var nightZone: String?
   var start: Timestamp
   var end: Timestamp
+  /// When the last thing happens that no rule causes.
+  var lastEvent: Timestamp?
   var phones: [Phone]
   /// The variant that is shown first.
   var first = Variant()
@@ -54,6 +66,7 @@ struct StoryScreens {
   private var parts: [Pool<JSONValue>] = []
   private var screens = Pool<JSONValue>()
   private var rows = Pool<JSONValue>()
+  private var quiets = Pool<JSONValue>()
   private var moments = Pool<JSONValue>()
   private var tracks = Pool<JSONValue>()
   private var variants: [JSONValue] = []
@@ -77,8 +90,11 @@ struct StoryScreens {
       languages.append(variant.language)
       parts.append(Pool())
     }
+    var before: Step?
     let track = steps.map { step in
-      JSONValue.array([moment(step)] + step.screens.indices.map { screen(step, $0, language) })
+      defer { before = step }
+      let screens = step.screens.indices.map { screen(step, $0, since: before, language) }
+      return JSONValue.array([moment(step)] + screens)
     }
     variants.append(
       .object([
@@ -93,14 +109,20 @@ struct StoryScreens {
     let moment = JSONValue.object([
       "at": .integer(step.at.epochSeconds), "title": .orNull(step.title),
       "state": .orNull(step.state), "rows": .array(indices),
+      "quiet": step.quiet.map { .integer(quiets.index(of: $0.json)) } ?? .null,
     ])
     return .integer(moments.index(of: moment))
   }
 
   /// Returns the index of a screen whose parts are indices.
-  private mutating func screen(_ step: Step, _ index: Int, _ language: Int) -> JSONValue {
+  private mutating func screen(
+    _ step: Step, _ index: Int, since before: Step?, _ language: Int
+  ) -> JSONValue {
     let phone = phones[index]
-    let json = ScreenJSON(step.screens[index], app: phone.app.rawValue, name: phone.name).value
+    let screen = step.screens[index]
+    // A phone is empty before a story.
+    let seen = before?.screens[index] ?? Screen(screen.platform, at: start)
+    let json = ScreenJSON(screen, app: phone.app.rawValue, name: phone.name, since: seen).value
     guard case .object(var members) = json else { return .null }
     // The page has these of the phone and of the moment.
     for key in ["platform", "app", "name", "at"] { members[key] = nil }
@@ -128,13 +150,15 @@ struct StoryScreens {
     .object([
       "heading": .string(heading), "summary": .string(summary), "zone": .string(zone),
       "night_zone": .orNull(nightZone), "start": Self.seconds(start), "end": Self.seconds(end),
+      "last_event": Self.seconds(lastEvent),
       "phones": .array(phones.map(\.json)),
       "languages": .array(
         languages.map {
           .object(["tag": .string($0), "rtl": .bool(FoundationFormats.isRightToLeft($0))])
         }),
       "parts": .array(parts.indices.map(partList)), "screens": .array(screens.values),
-      "rows": .array(rows.values), "moments": .array(moments.values),
+      "rows": .array(rows.values),
+      "quiets": .array(quiets.values), "moments": .array(moments.values),
       "tracks": .array(tracks.values), "variants": .array(variants),
       "first": .object([
         "cards": .bool(first.hasCards), "night": .bool(first.isNight),
@@ -150,6 +174,18 @@ struct StoryScreens {
     guard language > 0, let base = parts.first?.values else { return .array(own) }
     return .array(
       own.indices.map { $0 < base.count && own[$0] == base[$0] ? .integer(0) : own[$0] })
+  }
+}
+
+extension StoryScreens.Quiet {
+  fileprivate var json: JSONValue {
+    .object([
+      "until": .integer(until.epochSeconds), "lines": .array(lines.map { .string($0) }),
+      "states": .array(
+        states.map {
+          .object(["at": .integer($0.at.epochSeconds), "state": .string($0.name)])
+        }),
+    ])
   }
 }
 

@@ -62,6 +62,7 @@ struct StoryVariants {
     var screens = StoryScreens(
       heading: StoryWords.heading(scenario), summary: story.map(StoryWords.alerts) ?? "",
       zone: scenario.zoneName, start: scenario.start, end: end, phones: columns)
+    screens.lastEvent = scenario.steps.last?.at
     screens.nightZone = stories.first { $0.variant.isNight }?.story.scenario.zoneName
     let languages = story?.replayedLanguages ?? []
     for language in languages {
@@ -93,64 +94,10 @@ struct StoryVariants {
   }
 }
 
-/// The steps of one story: its moments, and what changes a screen though nothing is sent.
-private struct StoryFrames {
-  private let story: Story
-  private let rows: [(moment: Story.Moment, rows: [JSONValue])]
-
-  init(_ story: Story) {
-    self.story = story
-    let words = StoryRows(story)
-    rows = story.moments.map { moment in (moment, moment.rows.map { words.json($0, moment.at) }) }
-  }
-
-  func steps(in language: String, away hole: Range<Timestamp>?) -> [StoryScreens.Step] {
-    let feed = story.feeds[language] ?? ScreenFeed()
-    let phones = story.scenario.phones.map { phone in hole.map(phone.away) ?? phone }
-    var steps: [Int64: StoryScreens.Step] = [:]
-    func step(at instant: Timestamp) -> StoryScreens.Step {
-      let at = Timestamp(epochSeconds: instant.epochSeconds)
-      return steps[at.epochSeconds]
-        ?? StoryScreens.Step(at: at, title: nil, state: nil, rows: [], screens: [])
-    }
-    for (moment, rows) in rows {
-      var own = step(at: moment.at)
-      own.title = StoryWords.title(moment)
-      own.state = moment.state
-      own.rows = rows
-      steps[moment.at.epochSeconds] = own
-    }
-    let turns = Set(phones.flatMap { feed.turns(of: $0, before: story.end) })
-    for turn in turns.sorted(by: { ($0.at, $0.kind.rawValue) < ($1.at, $1.kind.rawValue) }) {
-      var own = step(at: turn.at)
-      own.title = [own.title, turn.kind.rawValue].compactMap { $0 }.joined(separator: ", ")
-      steps[turn.at.epochSeconds] = own
-    }
-    var sorted = steps.values.sorted { $0.at < $1.at }
-    // What follows a change at once is microseconds later.
-    let instants = sorted.map { $0.at + .microseconds(999_999) }
-    for phone in phones {
-      for (index, screen) in feed.screens(of: phone, at: instants).enumerated() {
-        sorted[index].screens.append(screen)
-      }
-    }
-    return sorted
-  }
-}
-
 extension Story {
   /// The languages of phones that state none; one alone if all state theirs.
   fileprivate var replayedLanguages: [String] {
     let offered = languages.filter { feeds[$0] != nil }
     return offered.isEmpty ? feeds.keys.sorted() : offered
-  }
-}
-
-extension Story.Moment {
-  /// The ride's state that it brings; nil if it stays.
-  fileprivate var state: String? {
-    steps.flatMap(\.changes).reduce(nil) { state, change in
-      if case .ride(let update) = change { (update.state ?? nil) ?? state } else { state }
-    }
   }
 }

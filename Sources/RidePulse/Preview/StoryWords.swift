@@ -36,9 +36,11 @@ enum StoryWords {
   /// Why nothing was sent, and until when a push waits; nil if it was sent.
   static func fate(_ row: Story.Row, _ clock: StoryClock) -> String? {
     if row.isSent { return nil }
-    guard row.entry.status == .pending else { return LedgerText.outcome(row.entry) }
-    let reason = row.entry.reason.map { ": \($0.text)" } ?? ""
-    return "waits" + (row.due.map { " until \(clock($0))" } ?? "") + reason
+    guard row.entry.status == .pending else { return LedgerText.outcome(row.entry) { clock($0) } }
+    let reason = row.entry.reason
+    let text = reason?.text { clock($0) }
+    if let text, let due = row.due, reason?.states(due) == true { return text }
+    return "waits" + (row.due.map { " until \(clock($0))" } ?? "") + (text.map { ": \($0)" } ?? "")
   }
 
   /// The headers that a person notices: how urgent a push is, and how long it is valid.
@@ -49,8 +51,14 @@ enum StoryWords {
       case .neverStore: "never stored"
       case .at(let instant): "valid until \(clock(instant))"
       }
-    if let receiver = push.entry.receiver { return "to \(receiver), \(validity)" }
-    return "priority \(push.headers.priority.rawValue), \(validity)"
+    return [priority(row), validity].compactMap(\.self).joined(separator: ", ")
+  }
+
+  /// How urgent a push is, or where a post goes; nil if nothing was sent.
+  static func priority(_ row: Story.Row) -> String? {
+    row.push.map { push in
+      push.entry.receiver.map { "to \($0)" } ?? "priority \(push.headers.priority.rawValue)"
+    }
   }
 
   /// What a push without visible parts does.

@@ -58,6 +58,10 @@ static const unsigned char story_js[] = {
 #embed "../../../page/story.js"
 };
 
+static const unsigned char story_chart_js[] = {
+#embed "../../../page/story-chart.js"
+};
+
 static const unsigned char story_css[] = {
 #embed "../../../page/story.css"
 };
@@ -108,6 +112,7 @@ const struct ridepulse_page_file ridepulse_page_files[] = {
     {"phone.js", phone_js, sizeof phone_js},
     {"phone.css", phone_css, sizeof phone_css},
     {"story.js", story_js, sizeof story_js},
+    {"story-chart.js", story_chart_js, sizeof story_chart_js},
     {"story.css", story_css, sizeof story_css},
     {"screens.js", screens_js, sizeof screens_js},
     {"screens.css", screens_css, sizeof screens_css},
