@@ -150,7 +150,9 @@ import TestSupport
         $0.settled.count == 1 || (failures == 99 && $0.journalFailures <= 99 - 6)
       }
       #expect(journalled.withLock { $0 } == (failures == 99 ? [] : [true]))
-      #expect(engine.callFailures().map(\.call) == (failures == 99 ? [.journal] : []))
+      // As of no time: on a busy machine the stop takes longer than a failure counts.
+      let failure = engine.state.withLock { $0.calls[.journal]?.failure }
+      #expect((failure != nil) == (failures == 99))
       #expect(transport.faults == [])
     }
   }
