@@ -38,8 +38,9 @@ struct CircuitBreaker: Equatable {
   static let window = 50
   static let least = 20
   static let pauses = Backoff(first: .seconds(5), longest: .seconds(60))
-  /// The pauses while the service answers nothing: short, because each probe is, too.
-  static let silentPauses = Backoff(first: .seconds(2), longest: .seconds(15))
+  /// The pauses while the service can't be reached: nothing is to be fixed at the service, so that a
+  /// network that works again is noticed soon.
+  static let unreachablePauses = Backoff(first: .seconds(2), longest: .seconds(15))
   /// How long a probe may take: longer than the deadline of a push.
   static let probeTime: Duration = .seconds(11)
 
@@ -83,6 +84,14 @@ struct CircuitBreaker: Equatable {
     case .closed: nil
     case .open(let until): max(.zero, until - now)
     case .halfOpen: .seconds(1)
+    }
+  }
+
+  /// Whether the next push may be sent.
+  func isReady(at now: Timestamp) -> Bool {
+    switch phase {
+    case .closed: true
+    case .open(let until), .halfOpen(let until): until <= now
     }
   }
 
@@ -175,7 +184,7 @@ struct CircuitBreaker: Equatable {
   ) -> Change {
     // What is refused has an answer, or needs none: the credential is at fault.
     if cause == .refused { isSilent = false }
-    let pauses = isSilent ? Self.silentPauses : Self.pauses
+    let pauses = cause == .unreachable ? Self.unreachablePauses : Self.pauses
     let until = now + pauses.delay(failures: pausesInARow, random: 1)
     pausesInARow += 1
     phase = .open(until: until)

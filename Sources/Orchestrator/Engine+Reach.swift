@@ -3,6 +3,14 @@ package import RideCore
 import Synchronization
 
 // Whether this node reaches APNs, and what it does if it does not.
+extension Engine.State {
+  /// Whether this node takes rides, as far as the database allows; a node that is aside would.
+  fileprivate func isClaiming(at uptime: Duration) -> Bool {
+    let failing = calls[.claim]?.failing(at: uptime) ?? .zero
+    return !isStopping && settling.halt == nil && failing < ReachPolicy.connectInterval
+  }
+}
+
 extension Engine {
   /// Whether this node leaves all rides to another one, because it cannot reach APNs.
   var isAside: Bool { state.withLock { $0.reach.isAside } }
@@ -25,23 +33,26 @@ extension Engine {
   }
 
   /// Connects while APNs cannot be reached, resumes lanes that waited for a connection, and steps
-  /// aside while another node reaches APNs and this one does not.
+  /// aside while another node reaches APNs and this one does not, or has no answer from it.
   func watchReachUntilSettled() async {
     while !state.withLock({ $0.hasSettled }) {
       let found = parts.transport.reachability()
       resume(found)
       let wasAside = isAside
-      let uptime = time.uptime()
-      let (isDue, reach) = state.withLock { state in
-        (state.reach.observe(found, at: uptime), state.reach.reach)
+      let (now, uptime) = (time.now, time.uptime())
+      let (isDue, reach, judged) = state.withLock { state in
+        let judged = state.lanes.reach(found, at: now)
+        let isDue = state.reach.observe(
+          judged, isClaiming: state.isClaiming(at: uptime), at: uptime)
+        return (isDue, state.reach.reach, judged)
       }
-      if isDue, !isStopping {
+      if isDue {
         // If the database does not answer, no node is known that could take over.
         let peers = try? await parts.store.report(reach)
         let uptime = time.uptime()
         state.withLock { $0.reach.reported(peers, at: uptime) }
       }
-      logAside(before: wasAside, found)
+      logAside(before: wasAside, AsideCause(found, judged))
       connect(found)
       await reachSignal.wait(atMost: ReachPolicy.connectInterval, on: parts.clock)
     }
@@ -72,20 +83,20 @@ extension Engine {
     for network in networks { parts.transport.connect(to: network) }
   }
 
-  private func logAside(before: Bool, _ found: [PushNetwork: Reachability]) {
+  private func logAside(before: Bool, _ cause: AsideCause) {
     let isAside = isAside
     if isAside == before { return }
+    let uptime = time.uptime()
+    let isLogged = state.withLock { state in
+      isAside ? state.asidePace.failed(cause, at: uptime) : state.asidePace.succeeded(at: uptime)
+    }
+    if !isAside { claimSignal.notify() }
+    guard isLogged else { return }
     if isAside {
-      let isAPNs = found.contains { $0.key != .android && $0.value == .unreachable }
       parts.log(
-        .error,
-        isAPNs
-          ? "Claiming paused: APNs can't be reached, and another node reaches it"
-          : "Claiming paused: FCM can't be reached, and another node reaches it",
-        ["fix": "check this node's DNS, network and proxy"])
+        .error, cause.message, ["fix": "check this node's DNS, network, firewall and proxy"])
     } else {
       parts.log(.info, "Claiming resumed")
-      claimSignal.notify()
     }
   }
 }

@@ -190,6 +190,8 @@ extension Engine {
       state.inFlight.sent(go, at: uptime)
       let isFirst = !state.isWatchingSilence && !go.isEmpty
       if isFirst { state.isWatchingSilence = true }
+      // The other pushes are for another node, as long as the probe has no answer.
+      if !go.isEmpty, state.lanes.isProbingSilence { reachSignal.notify() }
       return ((go, paused), isOutdated, isFirst)
     }
     if isOutdated { recipientSignal.notify() }
@@ -237,6 +239,7 @@ extension Engine {
       parts.log(
         .info, "App resumed",
         ["app": lane.app.rawValue, "environment": lane.network.rawValue])
+      reachSignal.notify()
     }
   }
 }

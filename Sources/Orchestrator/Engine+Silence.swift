@@ -29,7 +29,9 @@ extension Engine {
       }
       let (changes, silent) = state.lanes.checkSilence(
         state.inFlight.openPushes, at: uptime, now: now)
-      if !silent.isEmpty { state.inFlight.withdraw(silent, at: uptime) }
+      if !silent.isEmpty {
+        state.inFlight.withdraw(silent, handsOver: state.reach.isAside, at: uptime)
+      }
       return (changes, state.inFlight.hasFinished)
     }
     for (lane, change) in changes { logLaneChange(lane, change, .unanswered(.timeout), at: now) }

@@ -51,6 +51,8 @@ package final class Engine: Sendable {
     /// When a claim of lost rides that failed is repeated.
     var retryLostAt: Duration = .zero
     var reach = ReachPolicy()
+    /// A node without answers claims again and again on trial, and steps aside again.
+    var asidePace = FailurePace<AsideCause>()
     /// Words that no rule file declares, as far as they are logged.
     var unknownWords: Set<String> = []
   }

@@ -59,17 +59,25 @@ extension InFlight {
   ///
   /// Those that may have no stream yet stay: the transport returns them soon. The transport reports
   /// all of them later, for `removeWithdrawn`.
-  mutating func withdraw(_ pushes: [OpenPush], at uptime: Duration) {
+  ///
+  /// - Parameter handsOver: Whether another node reaches the service: then it repeats all pushes that
+  ///   may be sent again.
+  mutating func withdraw(_ pushes: [OpenPush], handsOver: Bool = false, at uptime: Duration) {
     var reports: [PushReport] = []
     for push in pushes {
       let ticket = Ticket(push.ticket)
-      guard !push.isWithdrawn, isAwaitedByOthers(push.ticket),
+      guard !push.isWithdrawn,
+        isAwaitedByOthers(push.ticket) || handsOver && mayRepeat(push.ticket),
         slots[ticket.slot]?.isOnStream(ticket.index, at: uptime) == true
       else { continue }
       withdrawn.add(push.ticket, .init(lane: push.lane, sentAt: push.sentAt + push.held))
       reports.append(PushReport(ticket: push.ticket, outcome: .unanswered(.timeout)))
     }
     _ = record(reports, at: nil, answered: uptime)
+  }
+
+  private func mayRepeat(_ ticket: UInt64) -> Bool {
+    push(of: ticket).map { !$0.isSettled(by: .unanswered(.timeout)) } ?? false
   }
 
   /// Removes a push that its ride waits for no longer, as the transport has reported it; nil if it

@@ -33,14 +33,26 @@ struct LaneSilence: Equatable {
   private var isNew = true
   /// Whether pushes are without an answer for longer than the limit.
   private(set) var isSilent = false
+  /// When a push of the lane last timed out without an answer since.
+  private var timedOutAt: Duration?
 
   /// Records an answer to a push that was sent at the given uptime.
   mutating func answered(sentAt: Duration, at uptime: Duration) {
     if counts(sentAt) { isNew = false }
     answeredAt = uptime
     isSilent = false
+    timedOutAt = nil
     recordLatency(uptime - sentAt, at: uptime)
   }
+
+  /// Records that a push reached its deadline without an answer. It counts as one of those that pause
+  /// the lane: a lane with few pushes never has two at a time.
+  mutating func timedOut(sentAt: Duration, at uptime: Duration) {
+    if counts(sentAt) { timedOutAt = uptime }
+  }
+
+  /// Whether a push was answered since an uptime.
+  func isAnswered(since uptime: Duration) -> Bool { answeredAt.map { $0 > uptime } ?? false }
 
   private mutating func recordLatency(_ latency: Duration, at uptime: Duration) {
     guard var known = slowest, known.latency > latency else {
@@ -58,6 +70,7 @@ struct LaneSilence: Equatable {
     answeredAt = uptime
     isSilent = false
     isNew = true
+    timedOutAt = nil
   }
 
   /// How long pushes of a lane in use may stay without any answer: longer if the service is slow.
@@ -86,6 +99,7 @@ struct LaneSilence: Equatable {
       .map { (wait: uptime - $0.sentAt - $0.held, limit: limit(of: $0.sentAt)) }
     isSilent = waits.contains { $0.wait >= $0.limit }
     // One that was sent a moment ago proves nothing.
-    return isSilent && waits.count { $0.wait >= $0.limit / 2 } >= Self.least
+    let earlier = timedOutAt.map { uptime - $0 < Self.memory } == true ? 1 : 0
+    return isSilent && earlier + waits.count { $0.wait >= $0.limit / 2 } >= Self.least
   }
 }

@@ -27,12 +27,19 @@ extension Lanes {
     var silent: [InFlight.OpenPush] = []
     for index in lanes.indices where !lanes[index].lane.isOfPosts {
       let pushes = open.filter { $0.lane == lanes[index].lane }
+      let isNew = !lanes[index].breaker.isSilent
       if let change = lanes[index].checkSilence(pushes, at: uptime, now: now) {
+        if isNew { lanes[index].silentSince = uptime }
         changes.append((lanes[index].lane, change))
       }
       if lanes[index].isSilent { silent += pushes.filter { !lanes[index].isProbe($0.ticket) } }
     }
     return (changes, silent)
+  }
+
+  /// Whether a push of a silent lane is in flight as a probe.
+  var isProbingSilence: Bool {
+    lanes.contains { $0.breaker.isSilent && $0.breaker.isProbing }
   }
 
   /// Returns how long a push that had no stream is deferred, because its lane is silent, and the

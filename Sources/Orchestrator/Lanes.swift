@@ -7,6 +7,8 @@ struct Lanes {
     let lane: PushLane
     var breaker = CircuitBreaker()
     var silence = LaneSilence()
+    /// When the breaker last opened because nothing was answered, as uptime.
+    var silentSince: Duration?
     /// The ticket of the breaker's last probe.
     var probe: UInt64?
     var tokens = TokenSuspicion()
@@ -118,6 +120,8 @@ struct Lanes {
     if outcome == .accepted { lanes[index].isProved = true }
     if let times, outcome.isAnswer {
       lanes[index].silence.answered(sentAt: times.sentAt, at: times.endedAt)
+    } else if let times, outcome == .unanswered(.timeout) {
+      lanes[index].silence.timedOut(sentAt: times.sentAt, at: times.endedAt)
     }
     return lanes[index].breaker.record(
       outcome, to: owner, isProved: lanes[index].isProved, at: now)

@@ -1,7 +1,35 @@
 import RideCore
 
-/// Decides whether a node leaves all rides to other nodes, because it cannot reach APNs: a value
-/// without a clock.
+/// Why a node leaves all rides to another one.
+enum AsideCause: Hashable, Sendable {
+  /// No connection to APNs, or to FCM.
+  case noConnection(isOfFCM: Bool)
+  /// A connection on which nothing is answered.
+  case noAnswer(isOfFCM: Bool)
+
+  /// - Parameters:
+  ///   - found: what the connections show.
+  ///   - judged: the same by what the services answer.
+  init(_ found: [PushNetwork: Reachability], _ judged: NetworkReach) {
+    let lost = judged.networks.filter { $0.value == .unreachable }.keys
+    let isOfFCM = !lost.contains { $0 != .android }
+    let isConnected = lost.contains { ($0 == .android) == isOfFCM && found[$0] == .connected }
+    self = isConnected ? .noAnswer(isOfFCM: isOfFCM) : .noConnection(isOfFCM: isOfFCM)
+  }
+
+  var message: StaticString {
+    switch self {
+    case .noConnection(false):
+      "Claiming paused: APNs can't be reached, and another node reaches it"
+    case .noConnection(true): "Claiming paused: FCM can't be reached, and another node reaches it"
+    case .noAnswer(false): "Claiming paused: APNs answers nothing, and another node reaches it"
+    case .noAnswer(true): "Claiming paused: FCM answers nothing, and another node reaches it"
+    }
+  }
+}
+
+/// Decides whether a node leaves all rides to other nodes, because it cannot reach APNs or FCM: a
+/// value without a clock.
 struct ReachPolicy {
   /// The least time between two attempts to connect without a push.
   static let connectInterval: Duration = .seconds(2)
@@ -17,13 +45,11 @@ struct ReachPolicy {
 
   /// Records whether APNs and FCM can be reached; returns whether to report it to the other nodes.
   ///
-  /// One environment of APNs that can be reached is enough: a node without the route to a single
-  /// host of Apple's keeps its share of the others. But an open connection to FCM says nothing about
-  /// APNs.
-  mutating func observe(_ found: [PushNetwork: Reachability], at uptime: Duration) -> Bool {
-    let services = [found.filter { $0.key != .android }, found.filter { $0.key == .android }]
-      .filter { !$0.isEmpty }.map { $0.values.contains(.connected) }
-    reach = services.isEmpty ? nil : services.contains(false) ? .lost : .reached
+  /// - Parameter isClaiming: Whether this node takes rides; otherwise no other node may rely on it.
+  mutating func observe(
+    _ found: NetworkReach, isClaiming: Bool = true, at uptime: Duration
+  ) -> Bool {
+    reach = isClaiming || found.ofNode == .lost ? found.ofNode : nil
     if reach != .lost { isAside = false }
     guard let lastReport else { return true }
     let interval = reach == .lost ? Self.connectInterval : Self.reportInterval

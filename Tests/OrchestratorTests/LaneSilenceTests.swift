@@ -162,6 +162,32 @@ import Testing
     #expect(silent.allSatisfy { $0.lane == Self.lane } && silent.count == 2)
   }
 
+  /// When a push timed out, and whether it counts for one that was sent at 100 s, at 104 s.
+  @Test(arguments: [(95, true), (45, true), (44, false)])
+  func `a push that timed out within the last minute counts as one of two`(
+    timedOutAt: Double, pauses: Bool
+  ) {
+    var lanes = Self.lanes(answered: (0, 0.1))
+    _ = lanes.record(
+      .unanswered(.timeout), of: Self.lane, to: .card, at: Self.at(timedOutAt),
+      times: (.seconds(timedOutAt - 10), .seconds(timedOutAt)))
+    let (changes, _) = lanes.checkSilence(
+      [Self.push(100)], at: .seconds(104), now: Self.at(104))
+    #expect(changes.isEmpty == !pauses)
+  }
+
+  @Test func `an answer since ends what a push that timed out shows`() {
+    var lanes = Self.lanes(answered: (0, 0.1))
+    for (outcome, at) in [(PushOutcome.unanswered(.timeout), 80), (.accepted, 90)] {
+      _ = lanes.record(
+        outcome, of: Self.lane, to: .card, at: Self.at(Double(at)),
+        times: (.seconds(at - 10), .seconds(at)))
+    }
+    let (changes, _) = lanes.checkSilence(
+      [Self.push(100)], at: .seconds(115), now: Self.at(115))
+    #expect(changes.isEmpty)
+  }
+
   private static func silentBreaker() -> CircuitBreaker {
     var breaker = CircuitBreaker()
     _ = breaker.recordSilence(unanswered: 2, at: start)

@@ -105,7 +105,20 @@ import Testing
     var breaker = CircuitBreaker()
     for _ in 0..<20 { _ = breaker.record(outcome, at: Self.start) }
     #expect(breaker.cause == cause)
-    #expect(breaker.admit(at: Self.at(1)) == .wait(until: Self.at(5), cause))
+    let until = cause == .unreachable ? Self.at(2) : Self.at(5)
+    #expect(breaker.admit(at: Self.at(1)) == .wait(until: until, cause))
+  }
+
+  @Test func `while APNs can't be reached, a push is tried every 15 seconds at least`() {
+    var breaker = CircuitBreaker()
+    for _ in 0..<20 { _ = breaker.record(.unanswered(.connectionLost("reset")), at: Self.start) }
+    var now: Int64 = 0
+    for pause in [2, 4, 8, 15, 15] as [Int64] {
+      now += pause
+      #expect(breaker.admit(at: Self.at(now - 1)) == .wait(until: Self.at(now), .unreachable))
+      #expect(breaker.admit(at: Self.at(now)) == .go)
+      _ = breaker.record(.unanswered(.connectionLost("reset")), at: Self.at(now))
+    }
   }
 
   @Test func `U15: with a connection the next push is the probe, if none was there before`() {

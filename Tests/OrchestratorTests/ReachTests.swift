@@ -12,7 +12,7 @@ import TestSupport
   @Test func `U16: a node steps aside while it reaches nothing and another node reaches APNs`() {
     var policy = ReachPolicy()
     func reports(_ found: [PushNetwork: Reachability], _ uptime: Duration) -> Bool {
-      policy.observe(found, at: uptime)
+      policy.observe(NetworkReach(found), at: uptime)
     }
     #expect(reports([:], .zero), "the first report")
     policy.reported(Self.reached, at: .zero)
@@ -32,7 +32,7 @@ import TestSupport
     #expect(!policy.isAside)
     policy.reported(Self.reached, at: .seconds(9))
     #expect(policy.isAside)
-    _ = policy.observe([.production: .connected], at: .seconds(10))
+    _ = policy.observe(NetworkReach([.production: .connected]), at: .seconds(10))
     #expect(!policy.isAside, "at once, before it is reported")
   }
 
@@ -47,8 +47,58 @@ import TestSupport
     found: [PushNetwork: Reachability], reach: NodeReach
   ) {
     var policy = ReachPolicy()
-    _ = policy.observe(found, at: .zero)
+    _ = policy.observe(NetworkReach(found), at: .zero)
     #expect(policy.reach == reach)
+  }
+
+  @Test(
+    arguments: [
+      ([:], [.production], nil), ([.android: .connected], [.production], nil),
+      ([.android: .unreachable], [.production], .lost),
+      ([.sandbox: .connected], [.production], .reached),
+      ([.production: .connected], [.android], nil),
+      ([.sandbox: .unreachable], [.production], nil),
+    ] as [([PushNetwork: Reachability], Set<PushNetwork>, NodeReach?)])
+  func `a service on trial is neither reached nor lost`(
+    found: [PushNetwork: Reachability], onTrial: Set<PushNetwork>, reach: NodeReach?
+  ) {
+    #expect(NetworkReach(found, onTrial: onTrial).ofNode == reach)
+  }
+
+  @Test(
+    arguments: [
+      ([.production: .unreachable], [.production: .unreachable], .noConnection(isOfFCM: false)),
+      ([.production: .connected], [.production: .unreachable], .noAnswer(isOfFCM: false)),
+      ([.android: .connected], [.android: .unreachable], .noAnswer(isOfFCM: true)),
+      (
+        [.production: .connected, .android: .unreachable],
+        [.production: .connected, .android: .unreachable], .noConnection(isOfFCM: true)
+      ),
+      (
+        [.production: .unreachable, .android: .connected],
+        [.production: .unreachable, .android: .unreachable], .noConnection(isOfFCM: false)
+      ),
+    ] as [([PushNetwork: Reachability], [PushNetwork: Reachability], AsideCause)])
+  func `the log names what this node lacks`(
+    found: [PushNetwork: Reachability], judged: [PushNetwork: Reachability], cause: AsideCause
+  ) {
+    #expect(AsideCause(found, NetworkReach(judged)) == cause)
+  }
+
+  @Test(
+    arguments: [
+      (.connected, true, .reached), (.connected, false, nil), (.unreachable, false, .lost),
+    ] as [(Reachability, Bool, NodeReach?)])
+  func `no node relies on one that claims nothing`(
+    found: Reachability, isClaiming: Bool, reach: NodeReach?
+  ) {
+    var policy = ReachPolicy()
+    _ = policy.observe(NetworkReach([.production: found]), at: .zero)
+    policy.reported(NodePeers(), at: .zero)
+    let isDue = policy.observe(
+      NetworkReach([.production: found]), isClaiming: isClaiming, at: .milliseconds(100))
+    #expect(policy.reach == reach)
+    #expect(isDue == (found == .connected && !isClaiming), "a change is reported at once")
   }
 
   @Test func `U16: one environment that can be reached is enough`() {
@@ -58,7 +108,7 @@ import TestSupport
     > {
       policy.connects(found, paused: [], own: own, at: .zero)
     }
-    _ = policy.observe([.production: .connected, .sandbox: .unreachable], at: .zero)
+    _ = policy.observe(NetworkReach([.production: .connected, .sandbox: .unreachable]), at: .zero)
     policy.reported(Self.reached, at: .zero)
     #expect(policy.reach == .reached && !policy.isAside)
     #expect(
@@ -88,7 +138,7 @@ import TestSupport
     > {
       policy.connects(found, paused: [], own: own, at: .zero)
     }
-    _ = policy.observe([:], at: .zero)
+    _ = policy.observe(NetworkReach([:]), at: .zero)
     policy.reported(NodePeers(), at: .zero)
     #expect(connects([:], own: [.sandbox]) == [])
     policy.reported(NodePeers(isAnyLost: true), at: .zero)
@@ -121,7 +171,7 @@ import TestSupport
   ) {
     func connects(isAnyLost: Bool) -> Set<PushNetwork> {
       var policy = ReachPolicy()
-      _ = policy.observe(peer.found, at: .zero)
+      _ = policy.observe(NetworkReach(peer.found), at: .zero)
       policy.reported(NodePeers(isAnyLost: isAnyLost), at: .zero)
       return policy.connects(peer.found, paused: [], own: peer.own, at: .zero)
     }
@@ -134,17 +184,17 @@ import TestSupport
   @Test func `a node with FCM alone hands over to one that reaches it`() {
     var (lost, idle) = (ReachPolicy(), ReachPolicy())
     let unreachable: [PushNetwork: Reachability] = [.android: .unreachable]
-    _ = lost.observe(unreachable, at: .zero)
+    _ = lost.observe(NetworkReach(unreachable), at: .zero)
     lost.reported(NodePeers(), at: .zero)
     #expect(lost.reach == .lost && !lost.isAside, "nobody else reaches it")
-    _ = idle.observe([:], at: .zero)
+    _ = idle.observe(NetworkReach([:]), at: .zero)
     idle.reported(NodePeers(isAnyLost: true), at: .zero)
     #expect(idle.connects([:], paused: [], own: [.android], at: .zero) == [.android])
-    _ = idle.observe([.android: .connected], at: .seconds(1))
+    _ = idle.observe(NetworkReach([.android: .connected]), at: .seconds(1))
     #expect(idle.reach == .reached)
     lost.reported(Self.reached, at: .seconds(2))
     #expect(lost.isAside)
-    _ = lost.observe([.android: .connected], at: .seconds(3))
+    _ = lost.observe(NetworkReach([.android: .connected]), at: .seconds(3))
     #expect(!lost.isAside)
   }
 

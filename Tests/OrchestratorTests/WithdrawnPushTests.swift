@@ -57,6 +57,22 @@ import TestSupport
     #expect(finished.map(\.outcomes) == (ends ? [[.accepted, .unanswered(.timeout)]] : []))
   }
 
+  @Test(arguments: [(false, true), (true, false)])
+  func `a push that may repeat ends early if another node reaches its service`(
+    startsCard: Bool, ends: Bool
+  ) throws {
+    for handsOver in [false, true] {
+      var inFlight = InFlight()
+      var decision = try Self.decision("r", [.ios])
+      decision.pushes[0].entry.startToken = startsCard ? 7 : nil
+      let requests = inFlight.add(
+        RideClaim(rideID: "r", fence: 1), decision, claimNumber: 1, deadline: .seconds(1000))
+      inFlight.sent(requests, at: .zero)
+      inFlight.withdraw(inFlight.openPushes, handsOver: handsOver, at: .seconds(2))
+      #expect(inFlight.hasFinished == (handsOver && ends))
+    }
+  }
+
   @Test func `a ride with a card on an iPhone does not wait for an Android phone`() throws {
     var inFlight = InFlight()
     var view = Self.view("r", [.android])

@@ -84,6 +84,52 @@ import TestSupport
     }
   }
 
+  @Test func `U16: a node whose open connection swallows pushes leaves offers to another node`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let second = try LocalSimulator(directory: stage.directory + "/second")
+      defer {
+        kill(second.processID, SIGCONT)
+        second.stop()
+      }
+      let environment = try stage.environment(rules: Self.rules)
+      let cutOff = try Server(environment.merging(second.environment) { $1 })
+      let healthy = try Server(environment)
+      let rides = 20
+      try await stage.sql(
+        """
+        select ridepulse.register_device('driver', 'd' || n, md5(n::text) || md5('x' || n))
+        from generate_series(1, \(rides)) n;
+        insert into ridepulse.rides (id, state, driver_id)
+        select 'r' || n, 'requested', 'd' || n from generate_series(1, \(rides)) n
+        """)
+      var offers = 0
+      func offer() async throws {
+        offers += 1
+        try await stage.sql("select ridepulse.emit('offer', 'r\(1 + offers % rides)')")
+        try await Task.sleep(for: .milliseconds(500))  // poll: offers come one after another
+      }
+      func isUsed() -> Bool {
+        (try? String(contentsOfFile: second.records, encoding: .utf8))?.isEmpty == false
+      }
+      while !isUsed(), offers < 100 { try await offer() }
+      #expect(isUsed())
+      kill(second.processID, SIGSTOP)
+      let before = offers
+      while offers < before + 60 { try await offer() }
+      try await stage.settled()
+      let verdicts = try await stage.rows(
+        "select status, count(*) from ridepulse.deliveries where app = 'driver' group by 1")
+      #expect(verdicts == [["accepted", "\(offers)"]])
+      #expect(cutOff.log.contains("Claiming paused: APNs"), "\(cutOff.log)")
+      kill(second.processID, SIGCONT)
+      try await cutOff.waitForLog("Claiming resumed")
+      #expect(healthy.stop() == 0)
+      #expect(cutOff.stop() == 0)
+    }
+  }
+
   @Test func `U16: another node that reaches APNs sends every offer in time`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.rules)
