@@ -19,6 +19,10 @@ package struct LockHolder: Hashable, Sendable {
   package var name: String
   /// How long its transaction has been open.
   package var age: Duration?
+
+  package init(processID: Int32?, name: String, age: Duration? = nil) {
+    (self.processID, self.name, self.age) = (processID, name, age)
+  }
 }
 
 extension TokenBacklog {

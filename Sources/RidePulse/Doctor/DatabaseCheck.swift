@@ -8,7 +8,7 @@ enum DatabaseCheck {
       [server(probes), schema(probes), rights(probes), listen(probes)],
       QueueCheck.results(probes.queue), ClockCheck.database(probes.lead), holder(probes),
       superuser(probes), DatabaseIdentityCheck.results(probes), WatchCheck.results(probes),
-      LimitCheck.results(probes),
+      LivingCheck.results(probes), LimitCheck.results(probes),
     ]
     return found.flatMap(\.self)
   }

@@ -4,7 +4,7 @@ import PostgresStore
 import PushClient
 import RideCore
 
-/// Probes Postgres; writes nothing except one notification to itself.
+/// Probes Postgres; leaves nothing there except one notification to itself.
 struct DatabaseProbe {
   let environment: [String: String]
   /// The apps of the rules.
@@ -49,6 +49,11 @@ struct DatabaseProbe {
             probes.watched = await ask { try await WatchedTables.read(session) }
             probes.pin = await pin(session)
             probes.androidPhones = await ask { try await AndroidPhoneCount.all(session) }
+            probes.living = await ask { try await LivingState.read(session) }
+            probes.locks = await ask { try await TableLocks.all(session) }
+            if probes.rights.value?.role == .engine {
+              probes.trial = await ask { await TrialSettlement.failure(session) }
+            }
             probes.outcomes = await ask { try await TokenBacklog.read(session) }
             probes.words = await ask { try await UndeclaredWord.all(session) }
             probes.attributes = await ask { try await LiveAttributes.all(session) }
@@ -160,6 +165,11 @@ struct DatabaseState: Sendable {
   var mayReachStandby = false
   var phones: Probe<[PhoneCount]> = .unasked
   var androidPhones: Probe<[AndroidPhoneCount]> = .unasked
+  var living: Probe<LivingState> = .unasked
+  /// The sessions that hold up others.
+  var locks: Probe<[LockHolder]> = .unasked
+  /// Why a settlement that is rolled back fails; nil if it works.
+  var trial: Probe<String?> = .unasked
   var outcomes: Probe<TokenBacklog> = .unasked
   /// The states and events of the last day that no rule file declared.
   var words: Probe<[UndeclaredWord]> = .unasked

@@ -1,0 +1,101 @@
+package import RideCore
+
+/// What the database shows of a running service.
+package struct LivingState: Hashable, Sendable {
+  /// A process that claims rides, or did lately.
+  package struct Node: Hashable, Sendable {
+    package var host: String
+    /// The time since its last claim.
+    package var sinceClaim: Duration
+    package var reach: NodeReach?
+
+    package init(host: String, sinceClaim: Duration, reach: NodeReach? = nil) {
+      (self.host, self.sinceClaim, self.reach) = (host, sinceClaim, reach)
+    }
+  }
+
+  /// Phones of an app that a push service reported as gone within the last hour.
+  package struct LostPhones: Hashable, Sendable {
+    package var app: String
+    package var reason: String
+    package var count: Int64
+    /// The phones of the app that are left.
+    package var left: Int64
+
+    package init(app: String, reason: String, count: Int64, left: Int64) {
+      (self.app, self.reason, self.count, self.left) = (app, reason, count, left)
+    }
+  }
+
+  /// Nodes that claimed within the last ten minutes.
+  package var nodes: [Node] = []
+  /// Rides that are due, at most `RideGauges.countLimit`.
+  package var dueRides: Int64 = 0
+  package var oldestDue: Duration = .zero
+  package var parkedRides: Int64 = 0
+  /// The days after today that have a partition of the ledger.
+  package var daysAhead: Int64 = 1
+  /// The size of the partition for all other days, in bytes.
+  package var defaultBytes: Int64 = 0
+  package var lostPhones: [LostPhones] = []
+
+  package init() {}
+}
+
+extension LivingState {
+  private static let nodes = Statement(
+    name: "",
+    sql: """
+      select host, \(SQLTime.micros(interval: "clock_timestamp() - seen_at")), apns
+      from ridepulse.nodes where seen_at > now() - interval '10 minutes' order by host, node
+      """)
+
+  private static let partitions = Statement(
+    name: "",
+    sql: """
+      select count(*) filter (
+          where c.relname > 'ledger_' || to_char(now() at time zone 'UTC', 'YYYYMMDD')
+            and c.relname ~ '^ledger_[0-9]{8}$'),
+        pg_relation_size('ridepulse.ledger_default')
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'ridepulse.ledger'::regclass
+      """)
+
+  /// What the app itself reports is left out.
+  private static let lostPhones = Statement(
+    name: "",
+    sql: """
+      select app, (array_agg(disabled_reason order by disabled_at desc) filter (where is_lost))[1],
+        count(*) filter (where is_lost), count(*) filter (where disabled_at is null)
+      from (
+        select app, disabled_at, disabled_reason,
+          coalesce(disabled_at > now() - interval '1 hour'
+            and disabled_reason not in ('replaced', 'signed_out', 'withdrawn'), false) as is_lost
+        from ridepulse.devices) d
+      group by app having count(*) filter (where is_lost) > 0 order by app
+      """)
+
+  package static func read(_ session: PostgresSession) async throws -> LivingState {
+    let gauges = try await RideGauges.read(session)
+    let results = try await session.run(
+      [Call(nodes), Call(partitions), Call(lostPhones)], timeout: .seconds(5))
+    var state = LivingState()
+    state.dueRides = gauges.dueRides
+    state.oldestDue = gauges.oldestDue
+    state.parkedRides = gauges.parkedRides
+    state.nodes = (0..<results[0].rowCount).map { row in
+      Node(
+        host: results[0].string(row, 0) ?? "?",
+        sinceClaim: .microseconds(max(0, results[0].int64(row, 1) ?? 0)),
+        reach: results[0].string(row, 2).flatMap(NodeReach.init(rawValue:)))
+    }
+    state.daysAhead = try results[1].value(0, 0)
+    state.defaultBytes = try results[1].value(0, 1)
+    state.lostPhones = try (0..<results[2].rowCount).map { row in
+      LostPhones(
+        app: try results[2].value(row, 0), reason: results[2].string(row, 1) ?? "unknown",
+        count: try results[2].value(row, 2), left: try results[2].value(row, 3))
+    }
+    return state
+  }
+}
