@@ -45,6 +45,64 @@ struct KotlinQueueTests {
     #expect(calls.last?.hasPrefix("POST /v1/devices ") == true)
   }
 
+  @Test func `No sign-out is lost to an app whose authorization throws or blocks`() throws {
+    try ScratchFolder.with { directory in
+      let classes = try KotlinPhone.compile(in: directory)
+      try checkThrowing(classes, files: directory)
+      try checkThrowingForOther(classes, files: directory + "/c")
+      try checkBlocking(classes, files: directory + "/d")
+      try checkLate(classes, files: directory + "/e")
+    }
+  }
+
+  /// A header that throws fails the attempt, and nothing else.
+  private func checkThrowing(_ classes: [String], files: String) throws {
+    let registration = try KotlinPhone.live(
+      ["authorization throws", "sign-in c1 t:1", "authorization returns", "open"], classes,
+      files: files + "/a")
+    #expect(registration.output.contains("POST /v1/devices "), "\(registration.output)")
+    #expect(registration.errors.contains("REPEATED phone: "), "\(registration.errors)")
+    let withdrawal = try KotlinPhone.live(
+      ["sign-in c1 t:1", "authorization throws", "sign-out", "authorization returns", "open"],
+      classes, files: files + "/b")
+    #expect(withdrawal.output.contains("DELETE /v1/devices/customer/t%3A1"), "\(withdrawal.output)")
+    #expect(!withdrawal.output.contains("/v1/contact"), "\(withdrawal.output)")
+    #expect(withdrawal.errors.contains("THREW authorization: "), "\(withdrawal.errors)")
+  }
+
+  /// The next person is registered, and nothing more is sent for the one before.
+  private func checkThrowingForOther(_ classes: [String], files: String) throws {
+    let phone = try KotlinPhone.live(
+      [
+        "sign-in c1 t:1", "authorization throws", "sign-out", "sign-in c2 t:1",
+        "authorization returns", "open",
+      ], classes, files: files)
+    let owners = phone.output.split(separator: "\n").filter { $0.hasPrefix("POST /v1/devices") }
+    #expect(owners.count == 2, "\(phone.output)")
+    #expect(owners.last?.contains("owner_id=c2") == true, "\(phone.output)")
+  }
+
+  /// The sign-out is over after 5 s, and stored: another process sends it.
+  private func checkBlocking(_ classes: [String], files: String) throws {
+    let phone = try KotlinPhone.live(
+      ["sign-in c1 t:1", "authorization waits", "leave"], classes, files: files)
+    #expect(phone.output.contains("\nover\n"), "\(phone.output)")
+    #expect(!phone.output.contains("DELETE"), "\(phone.output)")
+    let next = try KotlinPhone.live(["open"], classes, files: files)
+    #expect(next.output.contains("DELETE /v1/devices/customer/t%3A1"), "\(next.output)")
+    #expect(!next.output.contains("/v1/contact"), "\(next.output)")
+  }
+
+  /// A header that comes late is stored with the sign-out.
+  private func checkLate(_ classes: [String], files: String) throws {
+    _ = try KotlinPhone.live(
+      ["sign-in c1 t:1", "authorization waits", "leave", "authorization returns"], classes,
+      files: files, backend: Self.unreachable)
+    let next = try KotlinPhone.live(["open"], classes, files: files)
+    #expect(
+      next.output.contains("DELETE /v1/devices/customer/t%3A1 with Bearer old"), "\(next.output)")
+  }
+
   /// What waits is dropped with its session; a receipt of the session that goes on is not.
   private func checkOtherPerson(_ classes: [String], files: String) throws {
     let alert =

@@ -1,8 +1,15 @@
 package com.example.rides
 
+import java.net.HttpURLConnection
+import java.net.URL
 import java.net.URLEncoder
 import org.json.JSONArray
 import org.json.JSONObject
+
+/** What an app may log: no call is lost without one. Names have no tokens. */
+data class RideEvent(val kind: Kind, val what: String, val reason: String) {
+  enum class Kind { DROPPED, REFUSED, REPEATED, BROKEN_FILE, NOT_SAVED, NO_TOKEN, THREW }
+}
 
 /**
  * What an app reports to its backend. Lower ranks are sent first: without a token nothing arrives. After its
@@ -58,6 +65,27 @@ data class RideCall(
     .put("report", report.name).put("id", id).put("path", path).putOpt("body", body).put("madeAt", madeAt)
     .putOpt("farewell", farewell).put("attempts", attempts).put("answers", answers)
     .putOpt("notBefore", notBefore).put("isToldToWait", isToldToWait)
+
+  /** Sends the call, and waits for the answer. Throws an IOException without one. */
+  fun request(backend: String, header: String): RideResult {
+    val connection = URL(backend + path).openConnection() as HttpURLConnection
+    connection.requestMethod = method
+    connection.connectTimeout = 5000
+    connection.readTimeout = 10000
+    // A POST that is redirected would arrive as a GET.
+    connection.instanceFollowRedirects = false
+    connection.setRequestProperty("Authorization", header)
+    connection.setRequestProperty("Idempotency-Key", key)
+    body?.let {
+      connection.doOutput = true
+      connection.setRequestProperty("Content-Type", "application/json")
+      connection.outputStream.use { stream -> stream.write(it.toByteArray()) }
+    }
+    val status = connection.responseCode
+    val after = connection.getHeaderField("Retry-After")?.trim()?.toLongOrNull()
+    connection.disconnect()
+    return RideResult.of(status, after, this)
+  }
 
   companion object {
     /** Throws a JSONException or an IllegalArgumentException for what this version can't read. */

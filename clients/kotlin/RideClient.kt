@@ -3,15 +3,13 @@ package com.example.rides
 import java.io.File
 import java.io.FileOutputStream
 import java.io.IOException
-import java.net.HttpURLConnection
-import java.net.URL
 import java.util.UUID
 import java.util.concurrent.Callable
-import java.util.concurrent.ExecutionException
 import java.util.concurrent.ExecutorService
 import java.util.concurrent.Executors
 import java.util.concurrent.ScheduledFuture
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicBoolean
 import org.json.JSONObject
 
 /**
@@ -22,12 +20,18 @@ class RideClient(
   private val folder: File,
   private val app: String,
   private val backend: String,
-  /** Returns the `Authorization` header of a person's session; null if it can't be had now: the call waits. */
+  /**
+   * Returns the `Authorization` header of a person's session. If it returns null or throws, the call waits. It may
+   * block: it is called on a thread that has nothing else to do.
+   */
   private val authorization: (owner: String) -> String?,
   private val onEvent: (RideEvent) -> Unit
 ) {
-  private val turns = Executors.newSingleThreadScheduledExecutor { daemon(it, "RidePulse") }
+  /** Reads and changes the queue, and runs nothing of the app, which may block. */
+  private val turns: ExecutorService = Executors.newSingleThreadExecutor { daemon(it, "RidePulse") }
   private val senders: ExecutorService = Executors.newCachedThreadPool { daemon(it, "RidePulse call") }
+  private val callbacks: ExecutorService = Executors.newSingleThreadExecutor { daemon(it, "RidePulse callback") }
+  private val clock = Executors.newSingleThreadScheduledExecutor { daemon(it, "RidePulse clock") }
   private val file = File(folder, "queue.json")
   private val queue = load()
   private var timer: ScheduledFuture<*>? = null
@@ -44,16 +48,13 @@ class RideClient(
   /** Begins a session, or goes on with that of the same person. */
   fun signIn(owner: String) {
     this.owner = owner
-    turn { now ->
-      val former = queue.session?.owner
-      queue.signIn(owner, app, if (former == null || former == owner) null else header(former), now)
-    }
+    turn { now -> queue.signIn(owner, app, now)?.let { ask(it) } }
   }
 
-  /** Ends the session. The sign-out is stored with its header until the backend has it. */
+  /** Ends the session. The sign-out is stored, then its header, until the backend has it. */
   fun signOut() {
     owner = null
-    turn { now -> queue.session?.let { queue.signOut(app, header(it.owner), now) } }
+    turn { now -> queue.signOut(app, now)?.let { ask(it) } }
   }
 
   /** Reports the phone's token, with what the backend registers next to it. */
@@ -76,24 +77,42 @@ class RideClient(
   fun hurry() = turn { queue.hurry() }
 
   /** Calls [done] once nothing is on its way or due, or after a time: before Android ends the process. */
-  fun flush(milliseconds: Long, done: () -> Unit) = turn {
-    waiters.add(done)
-    turns.schedule(Runnable { if (waiters.remove(done)) done() }, milliseconds, TimeUnit.MILLISECONDS)
+  fun flush(milliseconds: Long, done: () -> Unit) {
+    val isOver = AtomicBoolean()
+    val once = { if (!isOver.getAndSet(true)) callbacks.execute { guarded("done", done) } }
+    clock.schedule(Runnable { once() }, milliseconds, TimeUnit.MILLISECONDS)
+    turn { waiters.add(once) }
   }
+
+  fun note(event: RideEvent) = turn { queue.note(event.kind, event.what, event.reason) }
 
   private fun person(body: JSONObject): JSONObject = body.put("app", app)
     .put("owner_id", queue.session?.owner).put("installation_id", installation)
 
-  private fun header(owner: String): String? =
+  /** Asks for the header of a session that ended: its sign-out is stored without, should the process end. */
+  private fun ask(ended: RideSession) {
+    save()
+    senders.execute {
+      val header = guarded("authorization") { authorization(ended.owner) }
+      turn { queue.farewell(ended.number, header) }
+    }
+  }
+
+  /** Runs what the app gave, which may throw anything. */
+  private fun <Value> guarded(what: String, run: () -> Value): Value? =
     try {
-      authorization(owner)
-    } catch (problem: RuntimeException) {
-      queue.note(RideEvent.Kind.DROPPED, "authorization", "$problem")
+      run()
+    } catch (problem: Exception) {
+      note(RideEvent(RideEvent.Kind.THREW, what, "$problem"))
       null
     }
 
   private fun turn(act: (now: Long) -> Unit) = turns.execute {
-    act(System.currentTimeMillis())
+    try {
+      act(System.currentTimeMillis())
+    } catch (problem: Exception) {
+      queue.note(RideEvent.Kind.THREW, "queue", "$problem")
+    }
     advance()
   }
 
@@ -110,10 +129,12 @@ class RideClient(
     for (call in due) senders.execute { send(call) }
     if (step is RideQueue.Step.Wait) {
       val pause = maxOf(10, step.until - System.currentTimeMillis())
-      timer = turns.schedule(Runnable { advance() }, pause, TimeUnit.MILLISECONDS)
+      timer = clock.schedule(Runnable { turn {} }, pause, TimeUnit.MILLISECONDS)
     }
+    // An event that reports onEvent's own failure would fail, too.
+    for (event in queue.takeEvents())
+      callbacks.execute { try { onEvent(event) } catch (problem: Exception) {} }
     if (!queue.isBusy) while (waiters.isNotEmpty()) waiters.removeAt(0)()
-    for (event in queue.takeEvents()) onEvent(event)
   }
 
   private fun send(call: RideCall) {
@@ -122,13 +143,11 @@ class RideClient(
       when {
         header == null -> RideResult.Failed("no authorization")
         !turns.submit(Callable { leaves(call.key) }).get() -> RideResult.Failed("signed out")
-        else -> request(call, header)
+        else -> call.request(backend, header)
       }
     } catch (problem: IOException) {
       RideResult.Failed("no answer: $problem")
-    } catch (problem: RuntimeException) {
-      RideResult.Failed("$problem")
-    } catch (problem: ExecutionException) {
+    } catch (problem: Exception) {
       RideResult.Failed("$problem")
     }
     turn { queue.finished(call.key, result, it, Math.random()) }
@@ -138,26 +157,6 @@ class RideClient(
   private fun leaves(key: String): Boolean {
     val known = queue.session
     return queue.leaves(key).also { if (queue.session != known) save() }
-  }
-
-  private fun request(call: RideCall, header: String): RideResult {
-    val connection = URL(backend + call.path).openConnection() as HttpURLConnection
-    connection.requestMethod = call.method
-    connection.connectTimeout = 5000
-    connection.readTimeout = 10000
-    // A POST that is redirected would arrive as a GET.
-    connection.instanceFollowRedirects = false
-    connection.setRequestProperty("Authorization", header)
-    connection.setRequestProperty("Idempotency-Key", call.key)
-    call.body?.let {
-      connection.doOutput = true
-      connection.setRequestProperty("Content-Type", "application/json")
-      connection.outputStream.use { stream -> stream.write(it.toByteArray()) }
-    }
-    val status = connection.responseCode
-    val after = connection.getHeaderField("Retry-After")?.trim()?.toLongOrNull()
-    connection.disconnect()
-    return RideResult.of(status, after, call)
   }
 
   /** A file that this version can't use is moved aside; the next sign-in registers all again. */

@@ -4,11 +4,6 @@ import org.json.JSONArray
 import org.json.JSONException
 import org.json.JSONObject
 
-/** What an app may log: no call is lost without one. Names have no tokens. */
-data class RideEvent(val kind: Kind, val what: String, val reason: String) {
-  enum class Kind { DROPPED, REFUSED, REPEATED, BROKEN_FILE, NOT_SAVED, NO_TOKEN }
-}
-
 /**
  * The calls that wait, and the session that they belong to: no clock, disk, network or Android in it.
  *
@@ -28,11 +23,13 @@ class RideQueue(stored: JSONObject? = null, private val process: String) {
   private val calls = ArrayList<RideCall>()
   /** Keys of calls that are on their way. A process that starts has none. */
   private val inFlight = HashSet<String>()
+  /** Sessions that ended, while their header is asked for. A process that starts has none. */
+  private val asking = HashSet<Int>()
   private var events = ArrayList<RideEvent>()
   private var keyCount = 0
 
   val waiting: List<RideCall> get() = calls
-  val isBusy: Boolean get() = inFlight.isNotEmpty()
+  val isBusy: Boolean get() = inFlight.isNotEmpty() || asking.isNotEmpty()
 
   /** Throws a JSONException or an IllegalArgumentException for what this version can't read. */
   init {
@@ -54,21 +51,30 @@ class RideQueue(stored: JSONObject? = null, private val process: String) {
     return json.put("calls", JSONArray(calls.map { it.json() }))
   }
 
-  /** Begins a session, or goes on with that of the same person. */
-  fun signIn(owner: String, app: String, formerHeader: String?, now: Long) {
-    if (session?.owner == owner) return
-    signOut(app, formerHeader, now)
-    lastSession += 1
-    session = RideSession(lastSession, owner)
-  }
+  /** Begins a session, or goes on with that of the same person. Returns what [signOut] does. */
+  fun signIn(owner: String, app: String, now: Long): RideSession? =
+    if (session?.owner == owner) null
+    else signOut(app, now).also { session = RideSession(++lastSession, owner) }
 
-  /** Ends the session: what waits is dropped, and what the server may have is withdrawn. */
-  fun signOut(app: String, header: String?, now: Long) {
-    val ended = session ?: return
+  /**
+   * Ends the session: what waits is dropped, and what the server may have is withdrawn. Returns it if there is
+   * something to withdraw, which waits until [farewell] has the header.
+   */
+  fun signOut(app: String, now: Long): RideSession? {
+    val ended = session ?: return null
     session = null
     drop("signed out") { it.session == ended.number && !it.isSignOut && it.key !in inFlight }
-    for (token in ended.tokens)
-      calls.add(call(RideReport.SIGN_OUT, token, ended, app, null, now).copy(farewell = header))
+    if (ended.tokens.isEmpty()) return null
+    for (token in ended.tokens) calls.add(call(RideReport.SIGN_OUT, token, ended, app, null, now))
+    asking.add(ended.number)
+    return ended
+  }
+
+  /** Adds the header of a session that ended; without one each attempt asks for it. */
+  fun farewell(session: Int, header: String?) {
+    asking.remove(session)
+    for ((index, call) in calls.withIndex())
+      if (call.isSignOut && call.session == session) calls[index] = call.copy(farewell = header)
   }
 
   /** Adds a report of the present session, in the place of an older one of its slot. */
@@ -182,7 +188,7 @@ class RideQueue(stored: JSONObject? = null, private val process: String) {
     if (call.isSignOut) {
       // Never behind a registration that may have taken its place, or is about to.
       return (current == null || current.tokens.isEmpty() || current.isRefused) &&
-        others.none { !it.isSignOut && (it.session <= call.session || it.slot == call.slot) }
+        call.session !in asking && others.none { !it.isSignOut && (it.session <= call.session || it.slot == call.slot) }
     }
     if (current == null || call.session != current.number) return false
     val isPhone = call.report == RideReport.PHONE

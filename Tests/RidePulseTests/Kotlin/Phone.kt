@@ -2,7 +2,10 @@
 //
 // usage: PhoneKt [BACKEND AUTHORIZATION]; reads lines:
 //   sign-in OWNER TOKEN | token TOKEN | message JSON | lost | swipe CARD [GONE-AT] | open | restart | sign-out
-//   network lost, whole
+//   network lost, whole; leave: a sign-out, and whether it is over within 7 s
+//   authorization returns, throws, waits
+//   hold: the next call of `style` or `refresh` waits until the line `release`
+//   aside LINE: on another thread, which is let go once it waits in the app's code
 // prints `ready`, what is shown and, without a backend, what is called, and `done` after each line. What the kit logs
 // goes to the standard error.
 
@@ -17,7 +20,11 @@ import com.sun.net.httpserver.HttpHandler
 import com.sun.net.httpserver.HttpServer
 import java.net.InetSocketAddress
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.Semaphore
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.TimeoutException
+import java.util.concurrent.atomic.AtomicBoolean
+import kotlin.concurrent.thread
 import org.json.JSONArray
 import org.json.JSONObject
 
@@ -62,6 +69,54 @@ private fun backend(): String {
 private const val TEST = "Bearer test"
 private var hasNetwork = true
 
+/** The app's `authorization`, which may throw and block. */
+@Volatile private var authorization = CountDownLatch(0)
+@Volatile private var isThrowing = false
+
+private fun header(text: String): String? {
+  if (isThrowing) throw TimeoutException("no session")
+  authorization.await()
+  return text.takeIf { hasNetwork }
+}
+
+private fun authorize(how: String) {
+  isThrowing = how == "throws"
+  authorization.countDown()
+  if (how == "waits") authorization = CountDownLatch(1)
+}
+
+/** The app's own drawing, which one line holds and another releases. */
+private object Drawing {
+  private val isHeld = AtomicBoolean()
+  private val entered = Semaphore(0)
+  private val left = Semaphore(0)
+  private var work: Thread? = null
+
+  fun hold() = isHeld.set(true)
+
+  fun run() {
+    if (!isHeld.getAndSet(false)) return
+    entered.release()
+    left.acquire()
+  }
+
+  fun aside(act: () -> Unit) {
+    work = thread { act() }
+    entered.acquire()
+  }
+
+  fun release() {
+    left.release()
+    work?.join()
+  }
+}
+
+private fun leave(phone: RidePulseMessaging) {
+  val over = CountDownLatch(1)
+  RidePulse.signOut(phone) { over.countDown() }
+  println(if (over.await(7, TimeUnit.SECONDS)) "over" else "not over")
+}
+
 private fun obey(phone: RidePulseMessaging, words: List<String>, rest: String) {
   when (words[0]) {
     "sign-in" -> {
@@ -83,19 +138,30 @@ private fun obey(phone: RidePulseMessaging, words: List<String>, rest: String) {
     "restart" -> for (name in listOf("memory", "client")) member(name).set(RidePulse, null)
     "network" -> hasNetwork = words[1] == "whole"
     "sign-out" -> RidePulse.signOut(phone)
+    "leave" -> leave(phone)
+    "authorization" -> authorize(words[1])
+    "hold" -> Drawing.hold()
+    "aside" -> Drawing.aside { obey(phone, words.drop(1), rest.substringAfter(" ")) }
+    "release" -> Drawing.release()
   }
 }
 
 fun main(args: Array<String>) {
   RidePulse.backend = args.getOrNull(0) ?: backend()
-  RidePulse.authorization = { (args.getOrNull(1) ?: TEST).takeIf { hasNetwork } }
+  RidePulse.authorization = { header(args.getOrNull(1) ?: TEST) }
   RidePulse.onEvent = { System.err.println("${it.kind} ${it.what}: ${it.reason}") }
-  RidePulse.refresh = { println("refresh ${it?.ride}") }
+  RidePulse.refresh = {
+    println("refresh ${it?.ride}")
+    Drawing.run()
+  }
+  RidePulse.style = { _, _ -> Drawing.run() }
   val phone = RidePulseMessaging()
   RidePulse.start(Application())
   println("ready")
   for (line in generateSequence(::readLine)) {
-    obey(phone, line.split(" "), line.substringAfter(" "))
+    val work = thread { obey(phone, line.split(" "), line.substringAfter(" ")) }
+    work.join(20_000)
+    if (work.isAlive) println("blocked")
     val idle = CountDownLatch(1)
     (member("client").get(RidePulse) as RideClient?)?.flush(5000) { idle.countDown() } ?: idle.countDown()
     idle.await(10, TimeUnit.SECONDS)

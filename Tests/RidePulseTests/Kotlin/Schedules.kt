@@ -16,6 +16,8 @@ class ModelPhone(seed: Int) {
   private var queue = RideQueue(null, "p0")
   private var disk = queue.json().toString()
   private val sent = ArrayList<RideCall>()
+  /** Sessions that ended, whose header the app has not returned yet. */
+  private val asked = ArrayList<RideSession>()
   /** What Android and the app have: they outlive the process. */
   private var owner: String? = null
   private var token = next("t")
@@ -44,7 +46,7 @@ class ModelPhone(seed: Int) {
 
   /** Does one random thing. */
   fun step() {
-    val what = random.nextInt(16)
+    val what = random.nextInt(17)
     history.add("$what ${owner ?: "-"}")
     when (what) {
       0 -> signIn()
@@ -62,6 +64,7 @@ class ModelPhone(seed: Int) {
       9, 10 -> answer(false)
       11 -> if (oneIn(4)) server.refused = if (server.refused == null) "cleo" else null
       12 -> hasAuthorization = !hasAuthorization
+      13 -> farewell()
       else -> send()
     }
     save()
@@ -78,17 +81,20 @@ class ModelPhone(seed: Int) {
     if (owner != null && next != owner && !oneIn(4)) signOut()
     if (owner != next) reports.clear()
     owner = next
-    queue.signIn(next, APP, header(), now)
+    queue.signIn(next, APP, now)?.let { asked.add(it) }
     save()
     // It may end before it reports the rest.
     if (oneIn(8)) kill() else register()
   }
 
-  /** A sign-out without one asks for it when it is sent. */
-  private fun header(): String? = if (hasAuthorization) "header" else null
+  /** The app returns a header, or none: a sign-out asks for it when it is sent. */
+  private fun farewell() {
+    if (asked.isEmpty()) return
+    queue.farewell(asked.removeAt(random.nextInt(asked.size)).number, if (hasAuthorization) "header" else null)
+  }
 
   private fun signOut() {
-    queue.signOut(APP, header(), now)
+    queue.signOut(APP, now)?.let { asked.add(it) }
     save()
     owner = null
     reports.clear()
@@ -100,9 +106,10 @@ class ModelPhone(seed: Int) {
     if (oneIn(2)) save()
     for (call in sent) if (oneIn(2)) server.receive(call)
     sent.clear()
+    asked.clear()
     queue = RideQueue(JSONObject(disk), next("p"))
     owner?.let {
-      queue.signIn(it, APP, null, now)
+      queue.signIn(it, APP, now)?.let { ended -> asked.add(ended) }
       register()
     }
     save()
@@ -146,6 +153,7 @@ class ModelPhone(seed: Int) {
       when {
         step is RideQueue.Step.Send -> leave(step.call)
         sent.isNotEmpty() -> answer(true)
+        asked.isNotEmpty() -> farewell()
         step is RideQueue.Step.Wait -> now = step.until
         else -> return
       }
