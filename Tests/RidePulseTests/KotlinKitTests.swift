@@ -119,6 +119,52 @@ struct KotlinKitTests {
     }
   }
 
+  /// What the app draws slowly, and what makes it void meanwhile.
+  private static let slow: [(name: String, line: String, expected: [String])] = [
+    ("sign-in", "sign-in c1 t:1", []),
+    ("start", card(1, "start", at: 1), ["notify 7.r1 1 "]),
+    ("hold", "hold", []),
+    ("an update that the app draws slowly", "aside " + card(2, "update", at: 2), []),
+    ("a newer one", card(3, "update", at: 3), ["notify 7.r1 1 "]),
+    ("the older one is void", "release", []),
+    ("hold", "hold", []),
+    ("an update", "aside " + card(4, "update", at: 4), []),
+    ("is shown when it is drawn", "release", ["notify 7.r1 1 "]),
+    ("hold", "hold", []),
+    ("another update", "aside " + card(5, "update", at: 5), []),
+    ("the person swipes the card away", "swipe 7.r1", ["broadcast finished"]),
+    ("it stays away", "release", []),
+    ("hold", "hold", []),
+    (
+      "a ride that the app reads slowly",
+      #"aside message {"data":{"rp_kind":"background","rp_id":"b1","rp_ts":"9","rp_ride":"r1"}}"#,
+      ["refresh r1"]
+    ),
+    ("sign-out", "sign-out", ["cancel all"]),
+    ("the ride was read", "release", []),
+    ("sign-in again", "sign-in c1 t:1", []),
+    ("hold", "hold", []),
+    ("an alert", "aside " + alert("a1", #","rp_title":"T""#), []),
+    ("another person", "sign-in c2 t:1", ["cancel all"]),
+    ("the alert is void", "release", []),
+  ]
+
+  @Test func `The app draws without a lock, and what became void meanwhile is not shown`() throws {
+    try ScratchFolder.with { directory in
+      let classes = try KotlinPhone.compile(in: directory)
+      let printed = try KotlinPhone.run(Self.slow.map(\.line), classes, in: directory)
+      try #require(printed.count == Self.slow.count)
+      for (step, lines) in zip(Self.slow, printed) {
+        // Calls are those of the steps above.
+        let shown = lines.filter { !$0.contains(" /v1/") }
+        let isRight =
+          shown.count == step.expected.count
+          && zip(shown, step.expected).allSatisfy { $0.hasPrefix($1) }
+        #expect(isRight, "\(step.name): \(lines)")
+      }
+    }
+  }
+
   /// The parts of a card, on the present Android and on one before Live Updates.
   private func checkLooks(_ classes: [String], in directory: String) throws {
     let look =

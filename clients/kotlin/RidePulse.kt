@@ -21,7 +21,10 @@ object RidePulse {
   /** The app's name in the rule files, and what precedes `/v1/devices` at your backend. */
   var app = "customer"
   var backend = "https://api.example.com/push"
-  /** Returns the `Authorization` header of a person's session; null if it is over or can't be read now. */
+  /**
+   * Returns the `Authorization` header of a person's session; null if it is over or can't be read now. It may
+   * block and throw, and is called on several threads, none of them the main thread.
+   */
   var authorization: (owner: String) -> String? = { null }
   /** Receives what to log: what was repeated, refused or dropped. */
   var onEvent: (RideEvent) -> Unit = {}
@@ -53,8 +56,8 @@ object RidePulse {
   /** Call it at each launch with a session, and after each sign-in. */
   fun signedIn(context: Context, owner: String) {
     val last = client(context).owner
-    if (last != null && last != owner) forget(context)
     client(context).signIn(owner)
+    if (last != null && last != owner) forget(context)
     register(context)
   }
 
@@ -101,7 +104,10 @@ object RidePulse {
 
   /** The person swiped a card away. [done] is called after the answer, or before Android's limit. */
   fun dismissed(context: Context, card: String, done: () -> Unit) {
-    if (memory(context).dismiss(card)) client(context).endCard(card)
+    if (memory(context).dismiss(card)) {
+      RideNotifications.dismissed(card)
+      client(context).endCard(card)
+    }
     client(context).flush(8000, done)
   }
 
@@ -128,16 +134,18 @@ object RidePulse {
     memory?.let { return it }
     val file = File(folder(context), "memory")
     val stored = try { file.readText() } catch (problem: IOException) { null }
-    return RideMemory(stored) { write(file, it) }.also { memory = it }
+    val client = client(context)
+    return RideMemory(stored) { write(file, it, client) }.also { memory = it }
   }
 
   // Not in a backup: another phone that is restored from it is another installation.
   private fun folder(context: Context) = File(context.noBackupFilesDir, "ridepulse")
 
-  private fun write(file: File, text: String) = try {
+  // The memory is locked, so the app is told on another thread.
+  private fun write(file: File, text: String, client: RideClient) = try {
     RideClient.write(file, text)
   } catch (problem: IOException) {
-    onEvent(RideEvent(RideEvent.Kind.NOT_SAVED, file.path, "$problem"))
+    client.note(RideEvent(RideEvent.Kind.NOT_SAVED, file.path, "$problem"))
   }
 }
 

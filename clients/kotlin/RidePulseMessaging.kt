@@ -57,12 +57,17 @@ object RideNotifications {
   private const val CARD = 1
   private const val flags = PendingIntent.FLAG_IMMUTABLE or PendingIntent.FLAG_UPDATE_CURRENT
 
-  /** Shows a message once, while a person is signed in. Calls from several threads wait for each other. */
-  @Synchronized
+  /** The last message of each notification, while it is drawn. */
+  private val drawing = HashMap<String, RideMessage>()
+
+  /**
+   * Shows a message once, while a person is signed in. The app draws it without a lock, and as long as it
+   * likes; meanwhile a newer message, a swipe or a sign-out may make it void.
+   */
   @SuppressLint("MissingPermission")
   fun show(context: Context, message: RideMessage) {
     val now = System.currentTimeMillis() / 1000
-    if (!RidePulse.takes(context, message, now)) return
+    if (!takes(context, message, now)) return
     val manager = NotificationManagerCompat.from(context)
     manager.createNotificationChannelsCompat(RidePulse.channels.map { (id, channel) ->
       NotificationChannelCompat.Builder(id, channel.second).setName(channel.first).build()
@@ -73,17 +78,50 @@ object RideNotifications {
         RidePulse.refresh(message)
       }
       RideMessage.Kind.ALERT -> {
-        manager.notify(message.tag, ALERT, alert(context, message).build())
-        if (manager.areNotificationsEnabled()) RidePulse.seen(context, message.id)
+        val alert = alert(context, message).build()
+        val isShown = finish(message) { manager.notify(message.tag, ALERT, alert) }
+        if (isShown && manager.areNotificationsEnabled()) RidePulse.seen(context, message.id)
       }
       RideMessage.Kind.CARD ->
-        if (message.isEnd && message.goneAt?.let { it <= now } == true) manager.cancel(message.tag, CARD)
-        else manager.notify(message.tag, CARD, card(context, message, now).build())
+        if (message.isEnd && message.goneAt?.let { it <= now } == true)
+          finish(message) { manager.cancel(message.tag, CARD) }
+        else {
+          val card = card(context, message, now).build()
+          finish(message) { manager.notify(message.tag, CARD, card) }
+        }
     }
   }
 
   @Synchronized
-  fun clear(context: Context) = NotificationManagerCompat.from(context).cancelAll()
+  private fun takes(context: Context, message: RideMessage, now: Long): Boolean {
+    val isTaken = RidePulse.takes(context, message, now)
+    if (isTaken && message.kind != RideMessage.Kind.BACKGROUND) drawing[name(message.kind, message.tag)] = message
+    return isTaken
+  }
+
+  /** Returns whether the message is still the one to show. */
+  @Synchronized
+  private fun finish(message: RideMessage, show: () -> Unit): Boolean {
+    val name = name(message.kind, message.tag)
+    if (drawing[name] !== message) return false
+    drawing.remove(name)
+    show()
+    return true
+  }
+
+  private fun name(kind: RideMessage.Kind, tag: String) = "$kind $tag"
+
+  /** The person swiped the card away: an update that is being drawn does not bring it back. */
+  @Synchronized
+  fun dismissed(card: String) {
+    drawing.remove(name(RideMessage.Kind.CARD, card))
+  }
+
+  @Synchronized
+  fun clear(context: Context) {
+    drawing.clear()
+    NotificationManagerCompat.from(context).cancelAll()
+  }
 
   private fun alert(context: Context, message: RideMessage): NotificationCompat.Builder {
     val channel = message["rp_channel"]?.takeIf { RidePulse.channels.containsKey(it) } ?: "ride_news"
