@@ -29,6 +29,7 @@ struct KotlinQueueTests {
     try ScratchFolder.with { directory in
       let classes = try KotlinPhone.compile(in: directory)
       try checkSignOut(classes, files: directory + "/a")
+      try checkSamePerson(classes, files: directory + "/d")
       try checkOtherPerson(classes, files: directory + "/b")
       try checkBrokenFile(classes, files: directory + "/c")
     }
@@ -43,6 +44,17 @@ struct KotlinQueueTests {
     #expect(calls.count == 2, "\(next.output)")
     #expect(calls.first == "DELETE /v1/devices/customer/t%3A1 with Bearer old")
     #expect(calls.last?.hasPrefix("POST /v1/devices ") == true)
+  }
+
+  /// What the same person registers waits for a sign-out that failed, and may still arrive.
+  private func checkSamePerson(_ classes: [String], files: String) throws {
+    let phone = try KotlinPhone.live(
+      ["sign-in c1 t:1", "network lost", "sign-out", "network whole", "sign-in c1 t:1", "open"],
+      classes, files: files)
+    let calls = phone.output.split(separator: "\n").filter { $0.contains(" /v1/devices") }
+    #expect(
+      calls.map { $0.prefix(6) } == ["POST /", "DELETE", "POST /"],
+      "\(phone.output)\(phone.errors)")
   }
 
   @Test func `No sign-out is lost to an app whose authorization throws or blocks`() throws {
@@ -88,6 +100,9 @@ struct KotlinQueueTests {
       ["sign-in c1 t:1", "authorization waits", "leave"], classes, files: files)
     #expect(phone.output.contains("\nover\n"), "\(phone.output)")
     #expect(!phone.output.contains("DELETE"), "\(phone.output)")
+    // Once for the registration, and once for the sign-out.
+    let asked = phone.errors.split(separator: "\n").count { $0.contains("the header of c1") }
+    #expect(asked == 2, "\(phone.errors)")
     let next = try KotlinPhone.live(["open"], classes, files: files)
     #expect(next.output.contains("DELETE /v1/devices/customer/t%3A1"), "\(next.output)")
     #expect(!next.output.contains("/v1/contact"), "\(next.output)")

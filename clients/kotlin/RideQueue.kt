@@ -193,7 +193,7 @@ class RideQueue(stored: JSONObject? = null, private val process: String) {
     if (current == null || call.session != current.number) return false
     val isPhone = call.report == RideReport.PHONE
     if (!isPhone && others.count { it.report != RideReport.PHONE } >= WIDTH) return false
-    if (others.any { it.session < current.number || it.slot == call.slot }) return false
+    if (others.any { it.slot == call.slot }) return false
     // What the same person registers again waits for the sign-out, which would withdraw it.
     return !isPhone ||
       calls.none { it.isSignOut && it.owner == current.owner && it.answers < PATIENCE }

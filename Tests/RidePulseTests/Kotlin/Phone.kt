@@ -73,7 +73,8 @@ private var hasNetwork = true
 @Volatile private var authorization = CountDownLatch(0)
 @Volatile private var isThrowing = false
 
-private fun header(text: String): String? {
+private fun header(owner: String, text: String): String? {
+  System.err.println("asked for the header of $owner")
   if (isThrowing) throw TimeoutException("no session")
   authorization.await()
   return text.takeIf { hasNetwork }
@@ -148,7 +149,7 @@ private fun obey(phone: RidePulseMessaging, words: List<String>, rest: String) {
 
 fun main(args: Array<String>) {
   RidePulse.backend = args.getOrNull(0) ?: backend()
-  RidePulse.authorization = { header(args.getOrNull(1) ?: TEST) }
+  RidePulse.authorization = { header(it, args.getOrNull(1) ?: TEST) }
   RidePulse.onEvent = { System.err.println("${it.kind} ${it.what}: ${it.reason}") }
   RidePulse.refresh = {
     println("refresh ${it?.ride}")
