@@ -2734,7 +2734,15 @@ begin
     installation_id = coalesce(excluded.installation_id, a.installation_id),
     registered_at = excluded.registered_at,
     ended_at = case when stays then a.ended_at end,
-    ended_reason = case when stays then a.ended_reason end;
+    ended_reason = case when stays then a.ended_reason end
+  -- The insert's condition, and no check before it: two registrations may meet.
+  where a.owner_id = excluded.owner_id or a.ended_at is not null;
+  if not found then
+    raise exception 'activity_id of ridepulse.register_live_activity is a live card of another owner'
+      using errcode = 'invalid_parameter_value',
+            hint = 'Sign that owner out on the phone first: ridepulse.end_live_activity or '
+              || 'ridepulse.unregister_device.';
+  end if;
   if not stays
      and (old.id is null or old.ended_at is not null
           or old.ride_id <> register_live_activity.ride_id
@@ -2744,7 +2752,7 @@ begin
   end if;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.register_live_activity(ride_id text, app text, owner_id text, token text, activity_id text, environment text, frequent boolean, installation_id text) IS 'Registers the update token of a card, and makes its ride due if the card is new or live again, or has a new token or ride. token: hexadecimal, in upper or lower case. activity_id: ActivityKit''s ID. environment, installation_id: null keeps the stored value; an empty installation_id counts as null. frequent: whether the person allows frequent updates. Errors: 22023 for an argument that is not what the function takes.';
+COMMENT ON FUNCTION ridepulse.register_live_activity(ride_id text, app text, owner_id text, token text, activity_id text, environment text, frequent boolean, installation_id text) IS 'Registers the update token of a card, and makes its ride due if the card is new or live again, or has a new token or ride. token: hexadecimal, in upper or lower case. activity_id: ActivityKit''s ID. environment, installation_id: null keeps the stored value; an empty installation_id counts as null. frequent: whether the person allows frequent updates. A live card keeps its owner. Errors: 22023 for an argument that is not what the function takes, and for a live card of another owner.';
 CREATE FUNCTION ridepulse.register_push_to_start(app text, owner_id text, token text, attributes_type text, environment text DEFAULT NULL::text, installation_id text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
