@@ -20,7 +20,8 @@ import Testing
         .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
     }
 
-    /// Starts it for two persons, of whom `c1` has the ride `r1`; returns it and a phone's client.
+    /// Starts it for two persons: `c1` has the ride `r1`, `c2` has `r2`. Returns it and a phone's
+    /// client.
     func start(_ backend: String, token: String) throws -> (LineProcess, APIClient) {
       let sessions =
         #"{"s1": {"owner": "c1", "apps": ["customer"]}, "s2": {"owner": "c2", "apps": ["customer"]}}"#
@@ -28,7 +29,8 @@ import Testing
         "/usr/bin/env",
         [
           "RIDEPULSE_URL=\(backend)", "RIDEPULSE_ADMIN_TOKEN=\(token)", "PORT=0",
-          "SESSIONS=\(sessions)", #"RIDES={"r1": ["c1"]}"#, program, "\(folder)/\(file)",
+          "SESSIONS=\(sessions)", #"RIDES={"r1": ["c1"], "r2": ["c2"]}"#, program,
+          "\(folder)/\(file)",
         ])
       let port = proxy.firstLine.split(separator: " ").last ?? ""
       return (proxy, APIClient(url: "http://127.0.0.1:\(port)/push", token: "s1"))
@@ -66,6 +68,10 @@ import Testing
       let card = #"{"ride_id": "r1", "token": "\#(Self.token)", "activity_id": "A1"}"#
       #expect(try other.post("/v1/live-activities", card).status == 403)
       #expect(try phone.post("/v1/live-activities", card).status == 200)
+      // A ride of one's own is no key to another person's card.
+      let claim = #"{"ride_id": "r2", "token": "\#(Self.token)", "activity_id": "A1"}"#
+      #expect(try other.post("/v1/live-activities", claim).status == 422)
+      #expect(try await stage.value("select owner_id from ridepulse.live_activities") == "c1")
       let end = "/v1/live-activities/customer/A1"
       let foreign = try other.send("DELETE", end + "?owner_id=c1", nil)
       #expect(foreign.body?.value(at: ["withdrawn"]) == .bool(false), "\(foreign)")
@@ -100,6 +106,8 @@ import Testing
     ("POST", "/v1/devices", "[1]", 400), ("POST", "/v1/devices", "{", 400),
     ("POST", "/v1/live-activities", #"{"ride_id": "r2"}"#, 403),
     ("POST", "/v1/live-activities", #"{"ride_id": ["r1"]}"#, 403),
+    ("POST", "/v1/live-activities", #"{"ride_id": "r1", "activity_id": "17.r2"}"#, 403),
+    ("POST", "/v1//live-activities", #"{"ride_id": "r2"}"#, 404),
   ]
 
   @Test(arguments: languages)
@@ -122,6 +130,9 @@ import Testing
     }
     let large = #"{"token": "\#(String(repeating: "a", count: 70_000))"}"#
     #expect(try phone.post("/v1/devices", large).status == 413)
+    // The answer to a body that was not read arrives, too.
+    let stranger = APIClient(url: phone.url, token: "s3")
+    #expect(try stranger.post("/v1/devices", large).status == 401)
     #expect(try phone.post("/v1/devices", "{}").status == 503)
   }
 
@@ -136,6 +147,35 @@ import Testing
       defer { _ = proxy.terminate() }
       #expect(try phone.post("/v1/devices", "{}").status == 503)
     }
+  }
+
+  @Test(arguments: languages)
+  func `R96: with https no bearer token goes to a server that has no TLS`(
+    language: Language
+  ) async throws {
+    try await Stage.run { stage in
+      let (server, api) = try await APIClient.serve(stage.environment)
+      defer { server.stop() }
+      let url = api.url.replacing("http://", with: "https://")
+      let (proxy, phone) = try language.start(url, token: api.token ?? "")
+      defer { _ = proxy.terminate() }
+      let device = #"{"token": "\#(Self.token)", "installation_id": "i1"}"#
+      #expect(try phone.post("/v1/devices", device).status == 503)
+      #expect(try await stage.value(Self.phones) == "")
+    }
+  }
+
+  @Test(arguments: languages, ["ftp://127.0.0.1:9464", "127.0.0.1:9464", "https://"])
+  func `R96: a URL of RidePulse that can't be used ends the proxy at its start`(
+    language: Language, url: String
+  ) throws {
+    let result = try Tool.run(
+      "/usr/bin/env",
+      [
+        "RIDEPULSE_URL=\(url)", "PORT=0", "timeout", "20", language.program,
+        "\(Self.folder)/\(language.file)",
+      ])
+    #expect(result.status == 1 && result.errors.contains("RIDEPULSE_URL"), "\(result.errors)")
   }
 
   @Test func `The proxy for Vapor compiles with Vapor's interface as we read it`() throws {

@@ -1,9 +1,18 @@
-// A phone's calls, through your backend to RidePulse: docs/app.md, Through your backend. Node 18, no packages.
+// A phone's calls, through your backend to RidePulse: docs/app.md, Through your backend. Node 18.17, no packages.
 //   RIDEPULSE_URL=http://127.0.0.1:9464 RIDEPULSE_ADMIN_TOKEN=… PORT=8080 node proxy.mjs
 import http from 'node:http'
+import https from 'node:https'
 
 const { RIDEPULSE_URL = 'http://127.0.0.1:9464', RIDEPULSE_ADMIN_TOKEN, PORT = '8080' } = process.env
 const bytes = 64 * 1024, milliseconds = 10_000
+// So much is read of a body that is refused.
+const discarded = 1024 * 1024
+const { protocol, pathname } = URL.canParse(RIDEPULSE_URL) ? new URL(RIDEPULSE_URL) : {}
+const client = { 'http:': http, 'https:': https }[protocol]
+if (!client || pathname !== '/') {
+  console.error("RIDEPULSE_URL can't be used: use http://HOST:PORT or https://HOST:PORT")
+  process.exit(1)
+}
 
 // Put your own here: who has a request's session, with the apps of the rules, and whose a ride is.
 const sessions = new Map(Object.entries(JSON.parse(process.env.SESSIONS ?? '{}')))
@@ -20,7 +29,7 @@ async function read(stream) {
   const check = (size) => { if (size > bytes) throw new Refusal(413, 'body_too_large', 'more than 64 KiB') }
   check(Number(stream.headers['content-length'] ?? 0))
   let size = 0
-  for await (const chunk of stream) {
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
     check(size += chunk.length)
     chunks.push(chunk)
   }
@@ -48,6 +57,9 @@ async function translate(request, person) {
   const body = await read(request)
   if (path === '/v1/live-activities' && !await isOf(person, body.ride_id))
     throw new Refusal(403, 'forbidden', 'the ride is not of this person')
+  // RidePulse gives these IDs, and phones register none of them.
+  if (path === '/v1/live-activities' && /^[1-9][0-9]*[.]/.test(body.activity_id))
+    throw new Refusal(403, 'forbidden', 'the card of an Android phone is not registered')
   return [path, { ...body, app: person.apps.includes(body.app) ? body.app : person.apps[0], owner_id: person.owner }]
 }
 
@@ -60,12 +72,19 @@ async function forward(request, path, body) {
   // As an option the path stays as it is: a URL would turn %2e%2e into the parent.
   const options = { method: request.method, path, headers, signal: AbortSignal.timeout(milliseconds) }
   const answer = await new Promise((resolve, reject) =>
-    http.request(RIDEPULSE_URL, options, resolve).on('error', reject).end(text))
+    client.request(RIDEPULSE_URL, options, resolve).on('error', reject).end(text))
   const chunks = await answer.toArray()
   // RidePulse refuses the backend, not the phone, whose session is good.
   if ([401, 403].includes(answer.statusCode)) throw new Error(`RidePulse answers ${answer.statusCode}`)
   return { status: answer.statusCode, after: answer.headers['retry-after'], body: Buffer.concat(chunks) }
 }
+
+/** Reads what was refused: a close before that would reset the connection, and the answer with it. */
+const discard = (request) => new Promise((resolve) => {
+  let left = discarded
+  if (request.complete || request.destroyed) resolve()
+  else request.on('data', (chunk) => { if ((left -= chunk.length) < 0) resolve() }).on('end', resolve).on('close', resolve).resume()
+})
 
 async function serve(request, response) {
   let answer
@@ -80,10 +99,12 @@ async function serve(request, response) {
   }
   const headers = { 'content-type': 'application/json' }
   if (answer.after) headers['retry-after'] = answer.after
+  await discard(request)
   // What was not read is not read as the next request.
   if (!request.complete) headers.connection = 'close'
   response.writeHead(answer.status, headers).end(answer.body)
 }
 
-const server = http.createServer({ requestTimeout: milliseconds }, serve)
+// The time is only checked at these intervals.
+const server = http.createServer({ requestTimeout: milliseconds, connectionsCheckingInterval: 1000 }, serve)
 server.listen(Number(PORT), '127.0.0.1', () => console.log(`listening on ${server.address().port}`))

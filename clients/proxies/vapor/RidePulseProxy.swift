@@ -19,40 +19,52 @@ struct RidePulseProxy: RouteCollection {
 
   func boot(routes: any RoutesBuilder) throws {
     for name in ["devices", "push-to-start", "live-activities", "contact", "seen"] {
-      routes.on(.POST, "push", "v1", "\(name)", body: .collect(maxSize: "64kb"), use: report)
+      routes.on(.POST, "push", "v1", "\(name)", body: .collect(maxSize: "64kb")) {
+        try await report($0, name)
+      }
     }
-    routes.on(.PUT, "push", "v1", "preferences", body: .collect(maxSize: "64kb"), use: report)
+    routes.on(.PUT, "push", "v1", "preferences", body: .collect(maxSize: "64kb")) {
+      try await report($0, "preferences")
+    }
     for name in ["devices", "push-to-start", "live-activities"] {
-      routes.on(.DELETE, "push", "v1", "\(name)", ":app", ":id", body: .collect, use: withdraw)
+      routes.on(.DELETE, "push", "v1", "\(name)", ":app", ":id", body: .collect) {
+        try await withdraw($0, name)
+      }
     }
   }
 
   /// Whose call it is, the session decides, not what the phone claims.
-  @Sendable private func report(_ request: Request) async throws -> Response {
+  /// The route names the call: a path may be written in other ways that lead to the same route.
+  private func report(_ request: Request, _ name: String) async throws -> Response {
     guard let person = try await person(request) else { throw Abort(.unauthorized) }
     var call = try request.content.decode(PhoneCall.self)
-    let path = String(request.url.path.dropFirst("/push".count))
-    if path == "/v1/live-activities" {
-      guard let ride = call.ride_id, try await isRide(ride, person.owner) else {
-        throw Abort(.forbidden)
-      }
+    if name == "live-activities" {
+      guard let ride = call.ride_id, try await isRide(ride, person.owner),
+        !isAndroidCard(call.activity_id ?? "")
+      else { throw Abort(.forbidden) }
     }
-    let isReceipt = path == "/v1/seen"
+    let isReceipt = name == "seen"
     let app = call.app.flatMap { person.apps.contains($0) ? $0 : nil } ?? person.apps.first
     (call.app, call.owner_id) = isReceipt ? (nil, nil) : (app, person.owner)
-    return try await forward(request, path, JSONEncoder().encode(call))
+    return try await forward(request, "/v1/\(name)", JSONEncoder().encode(call))
   }
 
-  @Sendable private func withdraw(_ request: Request) async throws -> Response {
+  /// RidePulse gives these IDs, such as `17.r1`, and phones register none of them.
+  private func isAndroidCard(_ activity: String) -> Bool {
+    let digits = activity.utf8.prefix { (48...57).contains($0) }
+    return !digits.isEmpty && activity.utf8.dropFirst(digits.count).first == UInt8(ascii: ".")
+  }
+
+  private func withdraw(_ request: Request, _ name: String) async throws -> Response {
     guard let person = try await person(request) else { throw Abort(.unauthorized) }
     let parts = request.url.path.split(separator: "/").map(String.init)
     // As the phone encoded it: a slash is %2F, and a point at its beginning a parent.
     guard parts.count == 5, !parts[4].lowercased().hasPrefix("%2e"), !parts[4].hasPrefix("."),
       person.apps.contains(parts[3])
     else { throw Abort(.forbidden) }
-    var path = "/v1/" + parts[2...].joined(separator: "/")
+    var path = "/v1/\(name)/\(parts[3])/\(parts[4])"
     let owner = person.owner.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-    if parts[2] == "live-activities" {
+    if name == "live-activities" {
       let reason = request.url.query?.split(separator: "&").first { $0 == "reason=signed_out" }
       path += "?owner_id=\(owner)\(reason.map { "&\($0)" } ?? "")"
     }
