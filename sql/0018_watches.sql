@@ -66,12 +66,12 @@ comment on column ridepulse.watches.live_states is
 
 create view ridepulse.watched as
   select relation as "table", mapping, watched_at, backfilled_at,
-    backfilled_watch is not distinct from watched_at as is_backfilled
+    backfilled_watch is not distinct from watched_at as is_backfilled, live_states
   from ridepulse.watches;
 
 comment on view ridepulse.watched is
   'The attached tables, with their mappings. is_backfilled: whether live rows were copied since '
-  'ridepulse.watch was last called.';
+  'ridepulse.watch was last called; live_states: those of which states.';
 
 -- Unlogged: a row matters for a transaction, or for the few that an archiving job takes.
 create unlogged table ridepulse.removed_rows (

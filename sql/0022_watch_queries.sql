@@ -52,7 +52,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
         select unnest(i.indkey::smallint[]) from pg_index i
         where i.indrelid = w.relation and i.indisprimary))
       -- A superset of what the condition reads: a name in it may as well be another word.
-      or position(lower(a.attname) in lower(w.condition)) > 0)
+      or position(lower(a.attname) in lower(w.condition)) > 0
+      or position(lower(replace(a.attname, '"', '""')) in lower(w.condition)) > 0)
 $$;
 
 comment on function ridepulse.columns_read(ridepulse.watches) is
@@ -169,16 +170,6 @@ comment on function ridepulse.key_statement(ridepulse.watches, text) is
   'Returns the statement of plpgsql that reads only what identifies a row: the mapped ID, or with a '
   'ride function the primary key. source: the variable that is the row.';
 
-create function ridepulse.reader_name(w ridepulse.watches) returns text
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select format('%I.%I', c.relnamespace::regnamespace::name, (
-    'ridepulse_read_' || left(c.relname, 36) || '_' || left(md5(c.relname), 8))::name)
-  from pg_class c where c.oid = w.relation
-$$;
-
-comment on function ridepulse.reader_name(ridepulse.watches) is
-  'Returns the name of the function that reads the rows of an attached table.';
-
 create function ridepulse.reader_body(w ridepulse.watches) returns text
 language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
   select format($body$
@@ -241,7 +232,10 @@ exception when assert_failure or others then
     null;  -- The problem is recorded without the key.
   end;
   begin
-    if tg_op = 'UPDATE' and not is_new_read then
+    if is_new_read then
+      -- The former ID is that of the new row, which may not meet the condition.
+      %7$s
+    elsif tg_op = 'UPDATE' then
       %4$s
     end if;
   exception when assert_failure or others then
@@ -257,7 +251,8 @@ $body$,
     ridepulse.read_statement(ridepulse.row_expression(w, true), c.names, 'new', 'new_row'),
     ridepulse.read_statement(ridepulse.row_expression(w, is_lazy => true), c.names, 'new', 'new_row'),
     ridepulse.read_statement(ridepulse.row_expression(w, true, true), c.names, 'old', 'old_row'),
-    ridepulse.key_statement(w, 'old'), ridepulse.key_statement(w, 'new'))
+    ridepulse.key_statement(w, 'old'), ridepulse.key_statement(w, 'new'),
+    ridepulse.read_statement(ridepulse.row_expression(w), c.names, 'new', 'new_row'))
   from (select case when w.ride_function is null and not ridepulse.reads_whole_row(w)
           then ridepulse.columns_read(w) end) c (names)
 $$;

@@ -4,7 +4,7 @@ create function ridepulse.check_mapping(
   relation regclass, mapping jsonb, out w ridepulse.watches, out expression text,
   out reader text, out commands text[]
 )
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+language plpgsql security definer set search_path = pg_catalog, pg_temp
 set standard_conforming_strings = on as $$
 declare
   other regclass;
@@ -49,11 +49,17 @@ begin
   expression := ridepulse.row_expression(w);
   update_event := format('%s on %s for each row when (%s)', ridepulse.update_event(w), relation,
     ridepulse.change_condition(w));
-  reader := ridepulse.reader_name(w);
+  -- No other function has a name that is drawn: neither one of another table, nor one that a role has
+  -- put in its place.
+  reader := format('%I.%I', (
+    select n.nspname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.oid = relation), 'ridepulse_read_' || left(md5(gen_random_uuid()::text), 12));
   -- Triggers of a row fire in the order of their names: ridepulse_read fires first.
-  commands := array[format('create or replace function %s() returns trigger language plpgsql '
+  commands := array[format('create function %s() returns trigger language plpgsql '
       'set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as %L', reader,
-      ridepulse.reader_body(w))]
+      ridepulse.reader_body(w)),
+      format('comment on function %s() is %L', reader,
+        format('Reads the rows of %s for ridepulse.watch.', relation))]
     || array(
       select format('create or replace trigger %I after %s execute function %s(%s)',
         t.name, t.event, t.function, case when t.function = reader then quote_literal('2') end)
@@ -91,8 +97,8 @@ begin
   insert into ridepulse.watches as a (relation, mapping, prefix, columns, attributes, constants,
     states, condition, ride_function, time_zone, attached_schema, attached_name)
   select w.relation, w.mapping, w.prefix, w.columns, w.attributes, w.constants, w.states,
-    w.condition, w.ride_function, w.time_zone, c.relnamespace::regnamespace::name, c.relname
-  from pg_class c where c.oid = w.relation
+    w.condition, w.ride_function, w.time_zone, n.nspname, c.relname
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = w.relation
   on conflict on constraint watches_pkey do update set
     mapping = excluded.mapping, prefix = excluded.prefix, columns = excluded.columns,
     attributes = excluded.attributes, constants = excluded.constants, states = excluded.states,
@@ -114,7 +120,7 @@ declare
   functions regprocedure[] := array(
     select p.oid from pg_proc p
     where p.pronamespace = 'ridepulse'::regnamespace and p.proname in ('watch', 'unwatch',
-      'require_owner', 'lock_table', 'readers', 'check_mapping', 'register_watch', 'watched')
+      'require_owner', 'lock_table', 'readers', 'drop_unused', 'check_mapping', 'register_watch', 'watched')
     order by p.proname);
 begin
   if not pg_has_role(owner_id, 'usage') then
@@ -172,22 +178,38 @@ $$;
 comment on function ridepulse.readers(regclass) is
   'Returns the functions that ridepulse.watch has made for a table and that the caller may drop.';
 
+create function ridepulse.drop_unused(readers regprocedure[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  reader regprocedure;
+begin
+  foreach reader in array readers loop
+    if not exists (select from pg_trigger g where g.tgfoid = reader) then
+      execute format('drop function %s', reader);
+    end if;
+  end loop;
+end
+$$;
+
+comment on function ridepulse.drop_unused(regprocedure[]) is
+  'Drops functions that ridepulse.watch has made and that no trigger calls any more.';
+
 create function ridepulse.watch("table" regclass, mapping jsonb) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   plan record;
   command text;
   former regprocedure[];
+  owner regrole := (select c.relowner from pg_class c where c.oid = "table");
   schema regnamespace := (select c.relnamespace from pg_class c where c.oid = "table");
 begin
   perform ridepulse.require_owner("table");
   former := ridepulse.readers("table");
-  if not has_schema_privilege(schema, 'create') then
-    raise exception 'ridepulse.watch: role % may not create a function in schema %', current_user,
-      schema
+  if not has_schema_privilege(owner, schema, 'create') then
+    raise exception 'ridepulse.watch: role % may not create a function in schema %', owner, schema
       using errcode = 'insufficient_privilege',
-            hint = format('It reads the rows of %s: grant create on schema %s to %I;', "table",
-              schema, current_user);
+            hint = format('It reads the rows of %s: grant create on schema %s to %s;', "table",
+              schema, owner);
   end if;
   select * into plan from ridepulse.check_mapping("table", coalesce(mapping, 'null'));
   begin
@@ -199,12 +221,14 @@ begin
   end;
   -- Must precede the lock on any row of this schema for which a writer of the table may wait.
   perform ridepulse.lock_table("table", 'write');
-  foreach command in array plan.commands || array(
-    select format('drop function %s', f) from unnest(former) f
-    where f <> to_regprocedure(plan.reader || '()'))
-  loop
+  foreach command in array plan.commands loop
     execute command;
   end loop;
+  -- A superuser may attach a table for its owner, whose code the function is.
+  if owner <> current_user::regrole then
+    execute format('alter function %s() owner to %s', plan.reader, owner);
+  end if;
+  perform ridepulse.drop_unused(former);
   perform ridepulse.register_watch("table", mapping);
 end
 $$;
@@ -218,7 +242,6 @@ comment on function ridepulse.watch(regclass, jsonb) is
 create function ridepulse.unwatch("table" regclass) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  reader regprocedure;
   readers regprocedure[];
 begin
   perform ridepulse.require_owner("table");
@@ -228,9 +251,7 @@ begin
   execute format('drop trigger if exists ridepulse_watch on %s', "table");
   execute format('drop trigger if exists ridepulse_read_update on %s', "table");
   execute format('drop trigger if exists ridepulse_watch_update on %s', "table");
-  foreach reader in array readers loop
-    execute format('drop function %s', reader);
-  end loop;
+  perform ridepulse.drop_unused(readers);
   perform ridepulse.register_watch("table", null);
 end
 $$;

@@ -187,22 +187,25 @@ comment on function ridepulse.record_unread_row(regclass, jsonb, text, text) is
   'Records that a backfill could not read a row. source: as ridepulse.find_live_rows returned it. '
   'state, message: the error. Errors: 55000 if the table is not attached.';
 
-create function ridepulse.begin_backfill(relation regclass, is_forced boolean default true)
-returns timestamptz
+create function ridepulse.begin_backfill(
+  relation regclass, is_forced boolean default true, active text[] default '{}'
+) returns timestamptz
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   version timestamptz := (ridepulse.attached_table(relation)).watched_at;
 begin
   update ridepulse.watches w set backfill_until = clock_timestamp() + interval '10 minutes'
   where w.relation = begin_backfill.relation and (is_forced or (
-    w.backfill_until < clock_timestamp() and w.backfilled_watch is distinct from w.watched_at));
+    w.backfill_until < clock_timestamp() and (w.backfilled_watch is distinct from w.watched_at
+      or not active <@ w.live_states)));
   return case when found then version end;
 end
 $$;
 
-comment on function ridepulse.begin_backfill(regclass, boolean) is
+comment on function ridepulse.begin_backfill(regclass, boolean, text[]) is
   'Returns the version of an attached table''s mapping for ridepulse.finish_backfill. Unless '
-  'is_forced, null if the table is backfilled or another service has begun it within 10 minutes. '
+  'is_forced, null if the table is backfilled for all active states, or another service has begun it '
+  'within 10 minutes. '
   'Errors: 55000 if the table is not attached.';
 
 create function ridepulse.finish_backfill(

@@ -15,7 +15,7 @@ struct CallHealth {
   static let memory: Duration = .seconds(60)
 
   private(set) var failure: Failure?
-  /// When the current call began.
+  /// When the current call began; nil if there is none.
   private var began: Duration?
   private var failedAt: Duration = .zero
   private var pace = FailurePace<StoreFailure>()
@@ -27,8 +27,10 @@ struct CallHealth {
 
   /// Records that a call failed; returns whether to log it.
   mutating func failed(_ new: StoreFailure, at uptime: Duration) -> Bool {
-    failure = Failure(since: failure?.since ?? began ?? uptime, failure: new)
-    failedAt = uptime
+    let start = began ?? uptime
+    let former = start - failedAt < Self.memory ? failure : nil
+    failure = Failure(since: former?.since ?? start, failure: new)
+    (failedAt, began) = (uptime, nil)
     return pace.failed(new, at: uptime)
   }
 
@@ -43,10 +45,12 @@ struct CallHealth {
     (failure, began) = (nil, nil)
   }
 
-  /// Returns how long calls have failed; nil while they succeed.
+  /// Returns how long calls have failed, up to the last of them or the one that goes on; nil while they
+  /// succeed.
   func failing(at uptime: Duration) -> Duration? {
-    guard let failure, uptime - failedAt < Self.memory else { return nil }
-    return uptime - failure.since
+    guard let failure else { return nil }
+    if let began, began - failedAt < Self.memory { return uptime - failure.since }
+    return uptime - failedAt < Self.memory ? failedAt - failure.since : nil
   }
 }
 

@@ -24,8 +24,10 @@ import Testing
     }
     #expect(isLogged(Self.refused, at: .seconds(71)))
     #expect(isLogged(Self.locked, at: .seconds(72)), "another reason")
-    #expect(!isLogged(Self.refused, at: .seconds(140)), "after two minutes")
-    #expect(health.failing(at: .seconds(141)) == .seconds(131))
+    for second in [100, 130, 140] {
+      #expect(!isLogged(Self.refused, at: .seconds(second)), "after two minutes")
+    }
+    #expect(health.failing(at: .seconds(141)) == .seconds(130))
     let failure = CallHealth.Failure(since: .seconds(10), failure: Self.refused)
     #expect(health.failure == failure)
     #expect(ended(at: .seconds(142)) == failure)
@@ -33,7 +35,7 @@ import Testing
     #expect(ended(at: .seconds(143)) == nil)
   }
 
-  @Test(arguments: [(0, 1), (59, 60), (60, nil)] as [(Int, Int?)])
+  @Test(arguments: [(0, 1), (59, 1), (60, nil)] as [(Int, Int?)])
   func `a call that no ride needs any more does not count as failing for ever`(
     second: Int, failing: Int?
   ) {
@@ -41,6 +43,19 @@ import Testing
     health.begin(at: .seconds(9))
     _ = health.failed(Self.refused, at: .seconds(10))
     #expect(health.failing(at: .seconds(10 + second)) == failing.map { .seconds($0) })
+  }
+
+  @Test func `a call that goes on after a failure counts, and a failure of long ago does not`() {
+    var health = CallHealth()
+    _ = health.failed(Self.refused, at: .seconds(10))
+    health.begin(at: .seconds(12))
+    #expect(health.failing(at: .seconds(40)) == .seconds(30))
+    _ = health.failed(Self.locked, at: .seconds(87))
+    #expect(health.failing(at: .seconds(88)) == .seconds(77))
+    health.begin(at: .seconds(400))
+    #expect(health.failing(at: .seconds(401)) == nil)
+    _ = health.failed(Self.refused, at: .seconds(402))
+    #expect(health.failing(at: .seconds(403)) == .seconds(2))
   }
 
   @Test func `a node that claims nothing fails at nothing`() {

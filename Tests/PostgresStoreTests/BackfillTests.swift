@@ -45,6 +45,12 @@ import Testing
     return try result.get()
   }
 
+  private func pendingTables(
+    _ active: Set<String> = ["requested", "driver_arrived"]
+  ) async throws -> [String] {
+    try await BackfillRights.pendingTables(session, active: active).map(\.name)
+  }
+
   private func counts(
     _ inserted: Int64, _ refreshed: Int64 = 0, _ removed: Int64 = 0, _ unmatched: Int64 = 0
   ) -> TableBackfill.Counts {
@@ -77,18 +83,18 @@ import Testing
   @Test func `R62: only live rows are copied, without a push`() async throws {
     try await watch()
     #expect(try await rides == nil)
-    #expect(try await BackfillRights.pendingTables(session).map(\.name) == ["public.bookings"])
+    #expect(try await pendingTables() == ["public.bookings"])
     #expect(try await backfill() == counts(3))
     #expect(
       try await rides == "b-1 requested c1, b-2 requested c2, b-3 requested c3")
     #expect(try await events == "b-1 ride_watched, b-2 ride_watched, b-3 ride_watched")
-    #expect(try await BackfillRights.pendingTables(session).map(\.name) == [])
+    #expect(try await pendingTables() == [])
     #expect(try await session.value("select is_backfilled from ridepulse.watched") == "t")
     #expect(try await backfill(isForced: false) == nil)
     #expect(try await backfill() == counts(0))
     #expect(try await events == nil)
     try await watch()
-    #expect(try await BackfillRights.pendingTables(session).map(\.name) == ["public.bookings"])
+    #expect(try await pendingTables() == ["public.bookings"])
   }
 
   @Test func `R64: after it, a row that was finished before is not copied until its state changes`()
@@ -107,7 +113,15 @@ import Testing
     _ = try await events
     try await session.script("update bookings set status = 'SEARCHING' where id = 1000")
     #expect(try await events == "b-1000 requested")
-    // Another mapping counts as not backfilled.
+    // Rules with another active state, and another mapping, count as not backfilled.
+    #expect(try await pendingTables() == [])
+    #expect(try await pendingTables(["requested", "ride_completed"]) == ["public.bookings"])
+    let again = try await TableBackfill(
+      session, table: "bookings", active: ["requested", "ride_completed"]
+    ).run(isForced: false)
+    #expect(again?.inserted == 996)
+    _ = try await events
+    try await session.script("delete from ridepulse.rides where id = 'b-4'")
     try await watch()
     try await session.script("update bookings set rider = 'y' where id = 4")
     #expect(try await events == "b-4 ride_watched")

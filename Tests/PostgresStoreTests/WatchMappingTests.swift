@@ -198,6 +198,63 @@ import Testing
     #expect(try await rides == nil)
   }
 
+  @Test func `R64: a ride whose row can be read again and leaves the condition is removed`()
+    async throws
+  {
+    try await session.script(
+      """
+      create function public.as_ride(b bookings) returns ridepulse.rides language plpgsql as $$
+      declare ride ridepulse.rides;
+      begin
+        ride.id := b.id; ride.state := b.status; ride.customer_id := b.lat::int / b.lat::int;
+        ride.attributes := '{}';
+        return ride;
+      end $$
+      """)
+    try await watch(
+      #"{"ride": "public.as_ride", "id": {"prefix": "b-"}, "where": "deleted_at is null"}"#)
+    try await session.script("insert into bookings (id, status, lat) values (1, 'requested', 1)")
+    try await session.script("update bookings set lat = 0")
+    #expect(try await session.value("select ride_id from ridepulse.unread_rides") == "b-1")
+    try await session.script("update bookings set lat = 2, deleted_at = now()")
+    #expect(try await rides == nil)
+    #expect(try await session.value("select ride_id from ridepulse.unread_rides") == nil)
+  }
+
+  @Test func `R64: tables of any name and schema have readers of their own, which go with unwatch`()
+    async throws
+  {
+    let mapping = #"{"id": {"column": "id", "prefix": "PREFIX"}, "state": "status"}"#
+    func of(_ prefix: String) -> String { mapping.replacing("PREFIX", with: prefix) }
+    try await session.script(
+      """
+      create schema "Odd ""Schema";
+      create table "Odd ""Schema"."Trips" (id int, status text);
+      create table renamed (id int, status text)
+      """)
+    try await watch(of("o-"), table: #""Odd ""Schema"."Trips""#)
+    try await watch(of("a-"), table: "renamed")
+    try await session.script(
+      "alter table renamed rename to former; create table renamed (id int, status text)")
+    try await watch(of("b-"), table: "renamed")
+    try await session.script(
+      """
+      insert into former values (1, 'requested'); insert into renamed values (1, 'requested');
+      insert into "Odd ""Schema"."Trips" values (1, 'requested')
+      """)
+    #expect(
+      try await session.value("select string_agg(id, ' ' order by id) from ridepulse.rides")
+        == "a-1 b-1 o-1")
+    let readers = "select count(*) from pg_proc where proname like 'ridepulse\\_read\\_%'"
+    #expect(try await session.value(readers) == "3")
+    try await watch(of("b-"), table: "renamed")
+    #expect(try await session.value(readers) == "3")
+    for table in ["former", "renamed", #""Odd ""Schema"."Trips""#] {
+      try await session.script("select ridepulse.unwatch('\(table)')")
+    }
+    #expect(try await session.value(readers) == "0")
+  }
+
   @Test func `R64: a session that has read rows sees that a column was renamed, and removes no ride`()
     async throws
   {

@@ -42,6 +42,10 @@ import Testing
       "host=a", ["DATABASE_URL_FILE": "postgres://u:geheim@db/rides"],
       "DATABASE_URL_FILE contains the secret itself; expected the path of its file"
     ),
+    (
+      "host=a", ["DATABASE_URL_FILE": "user=rp password=geheim"],
+      "DATABASE_URL_FILE: expected the path of a file that can be read: No such file or directory"
+    ),
   ]
 
   @Test(arguments: wrong.indices)

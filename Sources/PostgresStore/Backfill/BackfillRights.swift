@@ -69,7 +69,7 @@ package struct BackfillRights: Hashable, Sendable {
       select c.oid, format('%I.%I', n.nspname, c.relname)
       from ridepulse.watched w join pg_class c on c.oid = w."table"
       join pg_namespace n on n.oid = c.relnamespace
-      where not w.is_backfilled order by 2
+      where not w.is_backfilled or not $1::text[] <@ w.live_states order by 2
       """)
 
   /// Reads the rights; nil if there is no such table. An invalid name is an error of the server, and
@@ -95,11 +95,13 @@ package struct BackfillRights: Hashable, Sendable {
       lesserOwner: rows.string(0, 2), isSuperuser: rows.bool(0, 3) ?? false)
   }
 
-  /// Returns the attached tables whose live rows were not copied since they were attached.
+  /// Returns the attached tables whose live rows were not copied since they were attached, or not those
+  /// of each active state.
   package static func pendingTables(
-    _ session: PostgresSession
+    _ session: PostgresSession, active: Set<String>
   ) async throws(PostgresError) -> [PendingTable] {
-    let rows = try await session.run([Call(pending)])[0]
+    let rows = try await session.run(
+      [Call(pending, [PostgresArray.literal(active.sorted())])])[0]
     return try (0..<rows.rowCount).map { row throws(PostgresError) in
       PendingTable(oid: try rows.value(row, 0), name: try rows.value(row, 1))
     }

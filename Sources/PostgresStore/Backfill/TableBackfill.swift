@@ -46,7 +46,8 @@ package struct TableBackfill: Sendable {
   }
 
   private static let begin = Statement(
-    name: "", sql: "select ridepulse.begin_backfill($1::text::regclass, $2::boolean)::text")
+    name: "",
+    sql: "select ridepulse.begin_backfill($1::text::regclass, $2::boolean, $3::text[])::text")
   private static let finish = Statement(
     name: "",
     sql: """
@@ -85,7 +86,7 @@ package struct TableBackfill: Sendable {
   package func run(
     isForced: Bool, onProgress: (Int, Int) -> Void = { _, _ in }
   ) async throws(PostgresError) -> Counts? {
-    let began = try await session.run([Call(Self.begin, [table, isForced ? "t" : "f"])])[0]
+    let began = try await session.run([Call(Self.begin, [table, isForced ? "t" : "f", active])])[0]
     guard let version = began.string(0, 0) else { return nil }
     do {
       let counts = try await copy(onProgress)

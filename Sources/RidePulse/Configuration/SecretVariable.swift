@@ -25,6 +25,8 @@ struct SecretVariable {
       return
     }
     if value != nil { throw CommandFailure("\(name) and \(fileName) are both set: unset one") }
+    // What is no path may be the secret itself.
+    let isPath = ["/", "./", "../"].contains { path.hasPrefix($0) } && !path.contains("=")
     if prefixes.contains(where: { path.hasPrefix($0) }) {
       throw CommandFailure("\(fileName) contains the secret itself; expected the path of its file")
     }
@@ -32,6 +34,9 @@ struct SecretVariable {
     do throws(RegularFile.Failure) {
       bytes = try RegularFile.read(path, limit: Self.limit)
     } catch {
+      guard isPath else {
+        throw CommandFailure("\(fileName): expected the path of a file that can be read: \(error)")
+      }
       throw CommandFailure("\(fileName): can't read \(path): \(error)")
     }
     var text = String(decoding: bytes, as: UTF8.self)

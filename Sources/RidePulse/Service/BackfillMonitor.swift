@@ -28,10 +28,11 @@ final class BackfillMonitor: Sendable {
 
   /// Backfills the tables that need it.
   func check() async throws {
+    let active = state.withLock { $0.active }
     try await pool.with(.long) { session in
-      for table in try await BackfillRights.pendingTables(session) {
+      for table in try await BackfillRights.pendingTables(session, active: active) {
         do {
-          try await backfill(table, session)
+          try await backfill(table, active, session)
         } catch let error as PostgresError where error.server != nil {
           // A fault of one table must not keep the others from their backfill.
           refuse(
@@ -42,14 +43,13 @@ final class BackfillMonitor: Sendable {
   }
 
   private func backfill(
-    _ table: PendingTable, _ session: PostgresSession
+    _ table: PendingTable, _ active: Set<String>, _ session: PostgresSession
   ) async throws(PostgresError) {
     let name = table.name
     guard let rights = try await BackfillRights.read(session, table: table.oid) else { return }
     if let reason = rights.refusal {
       return refuse(name, reason, rights.remedy(Backfill.line(name)))
     }
-    let active = state.withLock { $0.active }
     let counts = try await TableBackfill(session, table: name, active: active)
       .run(isForced: false)
     guard let counts else { return }
