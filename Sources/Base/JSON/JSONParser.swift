@@ -76,8 +76,9 @@ package struct JSONParser {
 
   private mutating func object(depth: Int) throws(Fault) -> [String: JSONValue] {
     try enter(depth)
-    var members: [String: JSONValue] = [:]
-    if take("}") { return members }
+    if take("}") { return [:] }
+    // Attributes and data have a handful of members, and a dictionary that grows is hashed anew.
+    var members = [String: JSONValue](minimumCapacity: depth == 1 ? 6 : 1)
     repeat {
       skipSpace()
       let start = index

@@ -89,27 +89,29 @@ extension [UInt8] {
   package mutating func append(json number: Int64) {
     if number < 0 { append(UInt8(ascii: "-")) }
     var rest = number.magnitude
-    if rest < 10 { return append(48 + UInt8(rest)) }
-    var (digits, limit) = (1, rest)
-    while limit >= 10 {
-      limit /= 10
-      digits += 1
-    }
-    append(contentsOf: repeatElement(48, count: digits))
-    for index in (count - digits..<count).reversed() {
-      self[index] = 48 + UInt8(truncatingIfNeeded: rest % 10)
+    // A number of 64 bits has at most 20 digits.
+    var digits = InlineArray<20, UInt8>(repeating: 48)
+    var start = digits.count
+    repeat {
+      start -= 1
+      digits[start] = 48 + UInt8(truncatingIfNeeded: rest % 10)
       rest /= 10
+    } while rest > 0
+    append(addingCapacity: digits.count - start) { text in
+      for index in start..<digits.count { text.append(digits[index]) }
     }
   }
 
   /// Appends a text in quotes.
   package mutating func append(json text: String) {
     append(UInt8(ascii: "\""))
-    let bytes = text.utf8
-    if bytes.allSatisfy({ $0 >= 32 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
-      append(contentsOf: bytes)
+    let isEscaped = text.containsByte {
+      $0 < 32 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\")
+    }
+    if isEscaped {
+      for byte in text.utf8 { appendEscaped(byte) }
     } else {
-      for byte in bytes { appendEscaped(byte) }
+      append(contentsOf: text.utf8)
     }
     append(UInt8(ascii: "\""))
   }

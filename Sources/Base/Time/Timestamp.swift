@@ -55,9 +55,7 @@ extension Timestamp: CustomStringConvertible {
 extension Duration {
   /// Whole microseconds, rounded toward zero and limited to the range of `Int64`.
   @inlinable package var microseconds: Int64 {
-    let parts = components
-    return parts.seconds.multipliedSaturating(by: 1_000_000)
-      .addingSaturating(parts.attoseconds / 1_000_000_000_000)
+    Int64(clamping: attoseconds / 1_000_000_000_000)
   }
 
   /// Seconds with their fraction, for display and C calls; not for arithmetic.

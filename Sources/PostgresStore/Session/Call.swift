@@ -1,3 +1,5 @@
+internal import Base
+
 /// A statement with the values of its parameters.
 package struct Call: Hashable, Sendable {
   package let statement: Statement

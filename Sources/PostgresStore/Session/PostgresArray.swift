@@ -57,11 +57,15 @@ package struct PostgresArray: Sendable {
   private mutating func appendNull() { bytes.append(contentsOf: "NULL".utf8) }
 
   private mutating func appendEscaped(_ element: String) {
-    for byte in element.utf8 {
-      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-        bytes.append(UInt8(ascii: "\\"))
+    let text = element.utf8Span.span
+    bytes.append(addingCapacity: 2 * text.count) { escaped in
+      for index in text.indices {
+        let byte = text[index]
+        if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+          escaped.append(UInt8(ascii: "\\"))
+        }
+        escaped.append(byte)
       }
-      bytes.append(byte)
     }
   }
 }

@@ -75,15 +75,3 @@ extension RowParameters.Column {
     Self(name: name, type: "boolean") { $1.append(value($0) ? "t" : "f") }
   }
 }
-
-extension String {
-  /// Whether a byte matches.
-  ///
-  /// It scans the stored bytes in place: iterating over `utf8` is several times slower, and these
-  /// texts have hundreds of kilobytes.
-  func containsByte(where matches: (UInt8) -> Bool) -> Bool {
-    let bytes = utf8Span.span
-    for index in bytes.indices where matches(bytes[index]) { return true }
-    return false
-  }
-}

@@ -7,11 +7,11 @@ package struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
 
   /// Nil if the text is not an even number of hexadecimal digits, or has more than 512 of them.
   package init?(_ text: String) {
-    let utf8 = text.utf8
-    guard utf8.count >= 2, utf8.count <= 512, utf8.count.isMultiple(of: 2) else { return nil }
+    let bytes = text.utf8Span.span
+    guard bytes.count >= 2, bytes.count <= 512, bytes.count.isMultiple(of: 2) else { return nil }
     var hasUpperCase = false
-    for byte in utf8 {
-      switch byte {
+    for index in bytes.indices {
+      switch bytes[index] {
       case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): break
       case UInt8(ascii: "A")...UInt8(ascii: "F"): hasUpperCase = true
       default: return nil

@@ -68,24 +68,19 @@ extension PushHeaders {
 extension [UInt8] {
   /// Appends a UUID in lower case, 8-4-4-4-12.
   package mutating func append(_ id: PushID) {
-    let start = count
-    append(contentsOf: repeatElement(UInt8(ascii: "-"), count: 36))
-    var (high, low) = (
-      UInt64(truncatingIfNeeded: id.bits >> 64), UInt64(truncatingIfNeeded: id.bits)
-    )
-    fill(start + 24..<start + 36, withDigitsOf: &low)
-    fill(start + 19..<start + 23, withDigitsOf: &low)
-    fill(start + 14..<start + 18, withDigitsOf: &high)
-    fill(start + 9..<start + 13, withDigitsOf: &high)
-    fill(start..<start + 8, withDigitsOf: &high)
-  }
-
-  /// Writes the lowest hexadecimal digits of a word, and removes them from it.
-  private mutating func fill(_ range: Range<Int>, withDigitsOf word: inout UInt64) {
-    for index in range.reversed() {
-      let digit = UInt8(truncatingIfNeeded: word & 0xf)
-      self[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
-      word >>= 4
+    append(addingCapacity: 36) { text in
+      var word = UInt64(truncatingIfNeeded: id.bits >> 64)
+      for position in 0..<36 {
+        if position == 8 || position == 13 || position == 18 || position == 23 {
+          text.append(UInt8(ascii: "-"))
+          // The third hyphen is in the middle of the ID.
+          if position == 18 { word = UInt64(truncatingIfNeeded: id.bits) }
+          continue
+        }
+        let digit = UInt8(truncatingIfNeeded: word >> 60)
+        text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+        word <<= 4
+      }
     }
   }
 

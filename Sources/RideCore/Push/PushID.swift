@@ -13,7 +13,10 @@ package struct PushID: Hashable, Sendable {
   package init(of parts: String...) {
     var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
     for part in parts {
-      for byte in part.utf8 { hash = (hash ^ UInt128(byte)) &* 0x100_0000_0000_0000_0000_013b }
+      let bytes = part.utf8Span.span
+      for index in bytes.indices {
+        hash = (hash ^ UInt128(bytes[index])) &* 0x100_0000_0000_0000_0000_013b
+      }
       // Each part ends with a byte that no UTF-8 text contains: ("ab", "c") differs from ("a",
       // "bc").
       hash = (hash ^ 0xff) &* 0x100_0000_0000_0000_0000_013b

@@ -107,11 +107,11 @@ struct CompiledPayload: Sendable {
         let choice = fallback.choice(for: locale)
         let text = try context.text(
           of: texts[choice.index], in: choice.formats, directions[choice.index])
-        if text.allSatisfy(\.isWhitespace) { throw .emptyText(key) }
+        if text.isBlank { throw .emptyText(key) }
         Self.append(.string(text), to: &json)
       case .word(let template, let key):
         let text = try context.text(of: template)
-        if text.allSatisfy(\.isWhitespace) { throw .emptyText(key) }
+        if text.isBlank { throw .emptyText(key) }
         Self.append(.string(text), to: &json)
       case .typed(let template, let type, let path):
         let value = try context.json(of: template)
@@ -179,7 +179,7 @@ struct CompiledPayload: Sendable {
     for (_, text) in texts.texts { clocks.formUnion(text.clocks) }
     readsMe = readsMe || texts.texts.contains(where: \.text.readsMe)
     if texts.texts.count == 1, let literal = texts.texts[0].text.literalText,
-      !literal.allSatisfy(\.isWhitespace)
+      !literal.isBlank
     {
       append(JSONValue.string(literal).json)
     } else if texts.isForPeople {
@@ -251,6 +251,15 @@ struct CompiledPayload: Sendable {
     case .bool(let flag): json += flag ? "true".utf8 : "false".utf8
     default: json += value.json
     }
+  }
+}
+
+extension String {
+  /// Whether it has nothing but whitespace.
+  fileprivate var isBlank: Bool {
+    // Nearly all texts begin with a visible ASCII character, whose properties need not be read.
+    if let first = utf8.first, first > 32, first < 127 { return false }
+    return allSatisfy(\.isWhitespace)
   }
 }
 

@@ -13,15 +13,20 @@ package struct TextTemplate: Hashable, Sendable {
   /// The parts, in order; empty if the text is empty.
   package let segments: [Segment]
 
+  /// Whether it depends on the person whom the push addresses.
+  let readsMe: Bool
+
   /// Joins parts of texts.
   package init(segments: [Segment]) {
     self.segments = segments.filter { $0 != .literal("") }
+    readsMe = segments.contains { segment in
+      guard case .placeholder(let placeholder) = segment else { return false }
+      return placeholder.withCodePaths.contains(where: \.isOfPerson)
+    }
   }
 
   /// Creates a constant text; braces in it have no special meaning.
-  package init(literal text: String) {
-    segments = text.isEmpty ? [] : [.literal(text)]
-  }
+  package init(literal text: String) { self.init(segments: [.literal(text)]) }
 
   /// Parses a text with placeholders.
   ///
@@ -62,14 +67,11 @@ package struct TextTemplate: Hashable, Sendable {
     return clocks
   }
 
-  /// Whether it depends on the person whom the push addresses.
-  var readsMe: Bool { placeholders.contains(where: \.isOfPerson) }
-
   /// The placeholders in it, each followed by the paths that its filters read.
   package var placeholders: [Placeholder] {
     segments.flatMap { segment -> [Placeholder] in
       guard case .placeholder(let placeholder) = segment else { return [] }
-      return [placeholder] + placeholder.filters.compactMap(\.codePath)
+      return placeholder.withCodePaths
     }
   }
 }
@@ -136,6 +138,9 @@ package struct Placeholder: Hashable, Sendable {
     case .ride, .attributes, .entered, .me: false
     }
   }
+
+  /// The placeholder, followed by the paths that its filters read.
+  fileprivate var withCodePaths: [Placeholder] { [self] + filters.compactMap(\.codePath) }
 
   /// Whether the value depends on the person whom the push addresses.
   package var isOfPerson: Bool { if case .me = source { true } else { false } }
