@@ -34,11 +34,10 @@ struct RuleLoader {
       // The tree builder and libyaml may both have reported the same problem.
       return .failure(RuleProblems(problems: Set(problems).sorted()))
     }
-    var ruleSet = RuleSet(
+    let ruleSet = RuleSet(
       activeStates: Set(vocabulary.active), finalStates: Set(vocabulary.final),
-      events: vocabulary.declared, rules: rules, defaults: defaults)
-    ruleSet.attributes = attributes
-    ruleSet.digest = RulesDigest.of(files, strings: strings)
+      events: vocabulary.declared, rules: rules, defaults: defaults, attributes: attributes,
+      digest: RulesDigest.of(files, strings: strings))
     func file(with key: String) -> String? {
       readable.first { $0.fields[key] != nil }?.diagnostics.file
     }

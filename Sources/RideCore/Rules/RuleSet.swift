@@ -1,7 +1,9 @@
 import Base
 
 /// The contents of all rule files of one directory.
-package struct RuleSet: Sendable {
+///
+/// An object, because each decision passes it around.
+package final class RuleSet: Sendable {
   /// The service's states that put a ride on the agenda.
   package let activeStates: Set<String>
   /// The states in which a ride is over.
@@ -17,10 +19,10 @@ package struct RuleSet: Sendable {
   package let cards: [CardRule]
 
   /// The SHA-256 of the files, in hexadecimal; empty for rules that were not read from files.
-  package var digest = ""
+  package let digest: String
 
   /// `attributes`: those that rides have; nil if no file declares them.
-  package var attributes: DeclaredAttributes?
+  package let attributes: DeclaredAttributes?
 
   /// `defaults`: its quiet hours are already those of the rules that they are for.
   package let defaults: RuleDefaults
@@ -42,8 +44,11 @@ package struct RuleSet: Sendable {
   /// Compiles the rules of a directory; if two have one name, a lookup by name returns the first.
   package init(
     activeStates: Set<String>, finalStates: Set<String>, events: Set<String>, rules: [Rule],
-    defaults: RuleDefaults = RuleDefaults()
+    defaults: RuleDefaults = RuleDefaults(), attributes: DeclaredAttributes? = nil,
+    digest: String = ""
   ) {
+    self.attributes = attributes
+    self.digest = digest
     self.activeStates = activeStates
     self.finalStates = finalStates
     self.events = events
@@ -83,11 +88,9 @@ package struct RuleSet: Sendable {
 
   /// Returns a rule set with the same states and events, and other rules.
   package func keeping(_ rules: [Rule]) -> RuleSet {
-    var kept = RuleSet(
+    RuleSet(
       activeStates: activeStates, finalStates: finalStates, events: events, rules: rules,
-      defaults: defaults)
-    kept.attributes = attributes
-    return kept
+      defaults: defaults, attributes: attributes)
   }
 
   /// Returns the rules that fire on an event of this name, in the order of the files.

@@ -3,37 +3,60 @@ import Foundation
 
 /// The source of placeholder values: one ride and one event.
 struct TemplateContext {
-  let ride: Ride
-  let event: RideEvent
-  /// When the push is decided: what `relative` counts from.
-  let now: Timestamp
-  /// Nil if they are unreadable.
-  let attributes: JSONValue?
-  /// The event's data; nil if it is unreadable.
-  let data: JSONValue?
-  /// False for an event about no ride: then no value of a ride is there.
-  let hasRide: Bool
+  /// What all people and phones have in common, behind one reference: a decision passes contexts
+  /// around, and a copy of ride and event costs twenty.
+  private final class Shared: Sendable {
+    let ride: Ride
+    let event: RideEvent
+    let now: Timestamp
+    let attributes: JSONValue?
+    let data: JSONValue?
+    let hasRide: Bool
+    let defaultZone: ZoneTimes?
+
+    init(
+      _ ride: Ride, _ event: RideEvent, now: Timestamp, _ attributes: JSONValue?,
+      _ data: JSONValue?, hasRide: Bool, _ defaultZone: ZoneTimes?
+    ) {
+      self.ride = ride
+      self.event = event
+      self.now = now
+      self.attributes = attributes
+      self.data = data
+      self.hasRide = hasRide
+      self.defaultZone = defaultZone
+    }
+  }
+
+  private let shared: Shared
   /// The participant whom the push addresses; nil for the ride's own customer and driver.
   private(set) var person: Participant?
-  /// `defaults.time-zone`.
-  private let defaultZone: ZoneTimes?
   /// The zone that the phone has registered, for which texts are made; nil for none.
   private var phoneZone: String?
 
+  var ride: Ride { shared.ride }
+  var event: RideEvent { shared.event }
+  /// When the push is decided: what `relative` counts from.
+  var now: Timestamp { shared.now }
+  /// Nil if they are unreadable.
+  var attributes: JSONValue? { shared.attributes }
+  /// The event's data; nil if it is unreadable.
+  var data: JSONValue? { shared.data }
+  /// False for an event about no ride: then no value of a ride is there.
+  var hasRide: Bool { shared.hasRide }
+
   /// Parses the event's data once for all rules and phones; the ride's attributes come parsed.
   ///
-  /// - Parameter now: the time of the event by default.
+  /// - Parameters:
+  ///   - now: the time of the event by default.
+  ///   - defaultZone: `defaults.time-zone`.
   init(
     ride: Ride, attributes: JSONValue?, event: RideEvent, now: Timestamp? = nil,
     hasRide: Bool = true, defaultZone: ZoneTimes? = nil
   ) {
-    self.ride = ride
-    self.defaultZone = defaultZone
-    self.hasRide = hasRide
-    self.event = event
-    self.now = now ?? event.at
-    self.attributes = attributes
-    data = event.data == "{}" ? .object([:]) : JSONValue(json: event.data.utf8)
+    let data = event.data == "{}" ? .object([:]) : JSONValue(json: event.data.utf8)
+    shared = Shared(
+      ride, event, now: now ?? event.at, attributes, data, hasRide: hasRide, defaultZone)
   }
 
   /// Returns the context of pushes to one person.
@@ -61,7 +84,7 @@ struct TemplateContext {
 
   /// Returns the zone of times and of quiet hours.
   func clock(_ owner: WallClock.Owner) -> WallClock {
-    WallClock(owner, of: hasRide ? ride : nil, phone: phoneZone, otherwise: defaultZone)
+    WallClock(owner, of: hasRide ? ride : nil, phone: phoneZone, otherwise: shared.defaultZone)
   }
 
   /// Returns the ledger's reason of a text whose times are in other zones than they were to be.

@@ -43,9 +43,9 @@ import Testing
   private func values(keeping kept: Set<String> = []) throws -> HarmlessValues {
     var rule = Sample.rule()
     rule.condition = try Condition("ride.attributes.product == 'robotaxi' && has(event.data.n)")
-    var rules = RuleSet(
-      activeStates: ["driver_arrived"], finalStates: [], events: [], rules: [rule])
-    rules.attributes = DeclaredAttributes(["reason": .words(["traffic", "other"])])
+    let rules = RuleSet(
+      activeStates: ["driver_arrived"], finalStates: [], events: [], rules: [rule],
+      attributes: DeclaredAttributes(["reason": .words(["traffic", "other"])]))
     return HarmlessValues(names, keeping: kept, rules: rules)
   }
 

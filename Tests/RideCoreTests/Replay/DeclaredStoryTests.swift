@@ -25,8 +25,10 @@ import Testing
   ) throws -> [String: JSONValue] {
     var rule = Sample.rule(body: Self.body)
     rule.condition = try Condition(condition, declared: declared)
-    var rules = Sample.book([rule]).rules
-    rules.attributes = declared
+    let known = Sample.book([rule]).rules
+    let rules = RuleSet(
+      activeStates: known.activeStates, finalStates: known.finalStates, events: known.events,
+      rules: known.rules, attributes: declared)
     let story = try InventedRide(for: rules, at: Sample.now)
       .scenario(of: "requested,driver_arrived")
     return story.steps.flatMap(\.changes).reduce(into: [:]) {
