@@ -108,6 +108,7 @@ extension Decider {
 
   /// Hands what the next decision needs to the memo.
   mutating func keepConditions() {
+    if conditions.isEmpty, blocked.isEmpty, isFirstPart { return }
     let before = decision.view.memo
     let isContinued = before.part?.remembered != nil || before.part?.blocked != nil
     if conditions.isEmpty, blocked.isEmpty, !isContinued { return }

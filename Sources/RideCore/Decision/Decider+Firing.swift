@@ -112,9 +112,9 @@ extension Decider {
     _ firing: Firing, _ planner: inout Planner, _ entry: LedgerEntry, _ phone: Phone,
     _ image: RideImage?
   ) -> Bool {
-    var entry = entry
     let rule = firing.rule
     if let waitsUntil = firing.waitsUntil {
+      var entry = entry
       planner.setCollapseID(of: &entry)
       wait(entry, .until(waitsUntil), .waiting(until: waitsUntil), image: image)
       return true
@@ -132,6 +132,7 @@ extension Decider {
     if cards.isEmpty, starts.isEmpty {
       plan(&planner, entry, phone)
     } else {
+      var entry = entry
       planner.setCollapseID(of: &entry)
       cover(entry, Cover(cards: cards, starts: starts, isSkipped: rule.withCard == .skip))
     }

@@ -37,7 +37,9 @@ extension Decider {
   }
 
   /// Plans a push to be sent, unless its rule needs a permit that was refused.
-  mutating func send(_ push: PlannedPush, _ entry: LedgerEntry, by rule: CompiledRule?) {
+  mutating func send(
+    _ push: consuming PlannedPush, _ entry: LedgerEntry, by rule: CompiledRule?
+  ) {
     if let rule, let permit = permit(for: entry, by: rule) {
       let standing = decision.view.permits[permit.id]
       if let cap = rule.limits?.cap {

@@ -23,7 +23,8 @@ extension Decider {
 
   /// - Parameter rule: the rule whose push it is; nil for a raw push.
   mutating func plan(
-    _ push: PlannedPush, _ entry: LedgerEntry, _ phone: Phone, by rule: CompiledRule? = nil
+    _ push: consuming PlannedPush, _ entry: LedgerEntry, _ phone: Phone,
+    by rule: CompiledRule? = nil
   ) {
     guard let problem = phone.problem else { return send(push, entry, by: rule) }
     if problem.isQuarantined {

@@ -77,9 +77,7 @@ extension Planner {
     post.entry.priority = nil
     post.entry.expiration = nil
     post.image = image
-    if !rule.payload.clocks.isEmpty {
-      post.acceptedReason = context.on(texts).doubt(about: rule.payload.clocks)
-    }
+    post.acceptedReason = doubt(about: rule.payload.clocks, texts)
     return post
   }
 

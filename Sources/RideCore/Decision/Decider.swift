@@ -82,11 +82,20 @@ struct Decider: ~Copyable {
     hasAndroid =
       !configuration.rules.cards.isEmpty && view.phones.contains { $0.platform == .android }
     let isActive = view.ride?.state.map(configuration.rules.activeStates.contains) ?? false
+    let settlement = Settlement(rideID: view.rideID, revision: configuration.revision?.id)
+    let (fired, emitTally) = (view.memo.fired, view.memo.emitTally)
     // The view is moved, and `self` is complete with its last statement: neither is copied.
-    decision = Decision(view: view, revision: configuration.revision?.id, isActive: isActive)
+    decision = Decision(
+      view: view, settlement: settlement, fired: fired, emitTally: emitTally, isActive: isActive)
   }
 
-  consuming func take() -> Decision { decision }
+  /// Moves the decision out: returning the field would copy all of it.
+  mutating func take() -> Decision {
+    var taken = Decision(
+      view: RideView(rideID: "", ride: nil), settlement: Settlement(rideID: ""), isActive: false)
+    swap(&taken, &decision)
+    return taken
+  }
 
   /// Decides in five passes; each needs what those before it have decided.
   mutating func run() {
@@ -170,9 +179,10 @@ struct Decider: ~Copyable {
       }
     }
     var slots: [(rule: TimedRule, at: Timestamp)] = []
-    for rule in configuration.rules.timed.concerning(decision.view) {
+    let rules = configuration.rules
+    for rule in rules.timed.concerning(decision.view) {
       var machine = ScheduleEvaluator(rule, of: decision.view, attributes: attributes, now: now)
-      machine.run(isState: configuration.rules.isState)
+      machine.run(decision.view, isState: rules.isState)
       // Two times that are the same instant are one firing.
       slots += machine.due.filter { slot in
         !slots.contains { $0.at == slot && $0.rule.name == rule.name }
@@ -255,45 +265,5 @@ struct Decider: ~Copyable {
         hasRide: decision.view.ride != nil, defaultZone: configuration.rules.defaults.zone)
     }
     return lastContext
-  }
-
-  /// - Parameters:
-  ///   - app: One of the rule's apps; nil for the first.
-  ///   - person: Whom the entry is about, if the event concerns others before them.
-  func draft(
-    _ rule: CompiledRule, _ event: RideEvent, _ app: App? = nil, of person: OwnerID? = nil
-  ) -> LedgerEntry {
-    let app = app ?? rule.app
-    // No token contains a space.
-    let token = person.map { "owner " + $0.text } ?? ""
-    var entry = LedgerEntry(
-      id: pushID(rule, event, token, app), event: event, rule: rule.name, app: app,
-      pushType: rule.pushType, status: .pending, attempts: 0)
-    if rule.emittedEvent != nil { entry.kind = .emit }
-    if let post = rule.post {
-      entry.kind = .post
-      entry.receiver = post.receiver
-    }
-    return entry
-  }
-
-  /// Returns the same ID for the same event or slot, rule and phone, on every node and attempt.
-  ///
-  /// - Parameter app: One of the rule's apps; the ID of the first one does not depend on it.
-  func pushID(
-    _ rule: CompiledRule, _ event: RideEvent, _ token: String, _ app: App
-  ) -> PushID {
-    let token = app == rule.app ? token : "app \(app) \(token)"
-    if let due = event.firesAt {
-      return PushID(
-        of: "armed", String(event.id), decision.view.rideID.text, rule.name, token,
-        String(due.microseconds))
-    }
-    if case .at = rule.when {
-      return PushID(
-        of: "slot", String(event.at.microseconds), decision.view.rideID.text, rule.name,
-        token)
-    }
-    return PushID(of: "event", String(event.id), decision.view.rideID.text, rule.name, token)
   }
 }

@@ -28,14 +28,6 @@ package struct Decision: Sendable {
   /// Whether the ride's state is one of the active ones.
   package var isActive: Bool
 
-  init(view: consuming RideView, revision: Int32?, isActive: Bool) {
-    settlement = Settlement(rideID: view.rideID, revision: revision)
-    fired = view.memo.fired
-    emitTally = view.memo.emitTally
-    self.isActive = isActive
-    self.view = view
-  }
-
   /// Something that a rule fired and that does not leave now.
   package struct Item: Hashable, Sendable {
     package var entry: LedgerEntry

@@ -7,14 +7,14 @@ package struct PlannedPush: Hashable, Sendable {
   /// What the transport receives, once it has a ticket.
   package var request: PushRequest
   /// Whether it tries its phone's token in the other environment.
-  var isProbe = false
+  var isProbe: Bool
   /// Whether it may go again in the other environment if APNs answers `BadDeviceToken`.
-  var mayProbe = false
+  var mayProbe: Bool
   /// Whether its sender states another environment than its phone's, where the phone's token may be
   /// called bad rightly.
   var isToOtherEnvironment = false
   /// Whether APNs called its phone's token bad the last time.
-  var isToRefusedPhone = false
+  var isToRefusedPhone: Bool
   /// Whether it is a raw push whose repetition its recipient would notice.
   var mustNotRepeat = false
   /// The ledger's reason if APNs accepts the push.
@@ -30,15 +30,22 @@ package struct PlannedPush: Hashable, Sendable {
 
   /// Creates a push whose ledger entry records the request's headers.
   init(
-    entry: LedgerEntry, _ request: PushRequest, step: CardStep? = nil,
-    acceptedReason: LedgerReason? = nil
+    entry: LedgerEntry, _ request: PushRequest, isProbe: Bool = false, mayProbe: Bool = false,
+    isToRefusedPhone: Bool = false, step: CardStep? = nil, acceptedReason: LedgerReason? = nil,
+    image: RideImage? = nil
   ) {
-    self.entry = entry
-    self.entry.record(request.headers)
-    self.request = request
-    self.request.lane =
+    // Each field is set once: a change of one that is set would copy the whole push.
+    var (entry, request) = (entry, request)
+    entry.record(request.headers)
+    request.lane =
       if case .post(let post) = request.address { post.lane } else { entry.app.rawValue }
+    self.entry = entry
+    self.request = request
+    self.isProbe = isProbe
+    self.mayProbe = mayProbe
+    self.isToRefusedPhone = isToRefusedPhone
     self.acceptedReason = acceptedReason
+    self.image = image
     boxedStep = step.map { .step($0) }
   }
 
@@ -85,15 +92,17 @@ extension PlannedPush {
   /// Creates a push to a phone, taking into account what APNs reported about the phone.
   init(
     _ entry: LedgerEntry, _ headers: PushHeaders, _ payload: [UInt8], to phone: Phone,
-    token: DeviceToken, validUntil: Timestamp, by configuration: EngineConfiguration
+    token: DeviceToken, validUntil: Timestamp, by configuration: EngineConfiguration,
+    acceptedReason: LedgerReason? = nil, image: RideImage? = nil
   ) {
+    let isProbe = phone.isProbed(by: entry)
     self.init(
       entry: entry,
       PushRequest(
         network: PushNetwork(phone.environment(of: entry, configuration)), address: .device(token),
-        headers: headers, payload: payload, validUntil: validUntil))
-    isProbe = phone.isProbed(by: entry)
-    mayProbe = !isProbe && phone.mayBeProbed(configuration)
-    isToRefusedPhone = (phone.problem?.refusals ?? 0) > 0
+        headers: headers, payload: payload, validUntil: validUntil),
+      isProbe: isProbe, mayProbe: !isProbe && phone.mayBeProbed(configuration),
+      isToRefusedPhone: (phone.problem?.refusals ?? 0) > 0, acceptedReason: acceptedReason,
+      image: image)
   }
 }

@@ -21,17 +21,13 @@ extension Planner {
       priority: message.isHighPriority ? .immediate : .powerAware,
       expiration: rule.expires.isStored ? .at(validUntil) : .neverStore,
       collapseID: tag ?? CollapseID(entry.id.description))
-    var push = PlannedPush(
+    return PlannedPush(
       entry: entry,
       PushRequest(
         network: .android, address: .registration(registration), headers: headers, payload: body,
-        validUntil: validUntil))
-    push.isToRefusedPhone = (phone.problem?.refusals ?? 0) > 0
-    push.image = image
-    if !message.clocks.isEmpty {
-      push.acceptedReason = context.on(phone.texts).doubt(about: message.clocks)
-    }
-    return push
+        validUntil: validUntil),
+      isToRefusedPhone: (phone.problem?.refusals ?? 0) > 0,
+      acceptedReason: doubt(about: message.clocks, phone.texts), image: image)
   }
 
   /// Returns a phone's address at FCM; throws if it has none, or its app has no service account.

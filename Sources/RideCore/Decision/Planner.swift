@@ -59,13 +59,14 @@ struct Planner {
     let headers = PushHeaders(
       id: entry.id, topic: topic, pushType: entry.pushType, priority: rule.priority,
       expiration: expiration, collapseID: collapseID)
-    var push = PlannedPush(
-      entry, headers, payload, to: phone, token: token, validUntil: validUntil, by: configuration)
-    push.image = image
-    if !rule.payload.clocks.isEmpty {
-      push.acceptedReason = context.on(phone.texts).doubt(about: rule.payload.clocks)
-    }
-    return push
+    return PlannedPush(
+      entry, headers, payload, to: phone, token: token, validUntil: validUntil, by: configuration,
+      acceptedReason: doubt(about: rule.payload.clocks, phone.texts), image: image)
+  }
+
+  /// Returns the ledger's reason of a push whose times are in other zones than they were to be.
+  func doubt(about clocks: Set<WallClock.Owner>, _ texts: PhoneTexts) -> LedgerReason? {
+    clocks.isEmpty ? nil : context.on(texts).doubt(about: clocks)
   }
 
   /// Adds the push's ID to a payload that several phones share.

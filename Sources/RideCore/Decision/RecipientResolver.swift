@@ -236,7 +236,9 @@ package final class EventPeople: Hashable, Sendable {
   }
 
   package static func == (left: EventPeople, right: EventPeople) -> Bool {
-    left.customer == right.customer && left.driver == right.driver && left.former == right.former
+    left === right
+      || left.customer == right.customer && left.driver == right.driver
+        && left.former == right.former
   }
 
   /// Hashes only the people, not the former row.

@@ -3,9 +3,10 @@ import Base
 /// Finds which slots of one rule are due for one ride, and accounts for every slot that was due.
 ///
 /// A ride is in the rule's states from one event to another; slots outside that time don't count.
+///
+/// Its functions take the ride's view, whose copy for each rule would cost more than they do.
 struct ScheduleEvaluator {
   let rule: TimedRule
-  let view: RideView
   let attributes: JSONValue?
   let now: Timestamp
 
@@ -21,37 +22,36 @@ struct ScheduleEvaluator {
 
   init(_ rule: TimedRule, of view: RideView, attributes: JSONValue?, now: Timestamp) {
     self.rule = rule
-    self.view = view
     self.attributes = attributes
     self.now = now
     memo = view.memo.slots[rule.key]
   }
 
   /// Follows the ride through its events, and then up to now.
-  mutating func run(isState: (String) -> Bool) {
+  mutating func run(_ view: RideView, isState: (String) -> Bool) {
     if let time = rule.time, time.isOfContact {
       var timer = ContactTimer(rule, time, now: now, memo)
       timer.run(view, attributes: attributes, isState: isState)
       return take(timer.result)
     }
-    skipWhileLost()
+    skipWhileLost(view)
     for event in view.events where isState(event.name) {
       if rule.states.contains(event.name) {
         enter(at: event.at, through: event.at)
       } else {
-        leave(at: event.at)
+        leave(view, at: event.at)
       }
     }
     // The row may be ahead of events that were not read yet.
-    if view.hasMoreEvents { return recordChange() }
+    if view.hasMoreEvents { return recordChange(view) }
     if let state = view.clockState, rule.states.contains(state) {
       // No event led here: the rule is new, or the ride is older than RidePulse. Its slots before
       // now don't count.
       enter(at: min(now, view.ride?.updatedAt ?? now), through: now)
-      recordChange()
-      advance()
+      recordChange(view)
+      advance(view)
     } else {
-      leave(at: now, view.notInStates)
+      leave(view, at: now, view.notInStates)
     }
   }
 
@@ -61,13 +61,13 @@ struct ScheduleEvaluator {
   }
 
   /// Skips the heartbeats of a time in which the ride did not change for longer than `lost-after`.
-  private mutating func skipWhileLost() {
+  private mutating func skipWhileLost(_ view: RideView) {
     guard let lostAt, var memo, memo.anchor != nil, let changed = memo.changed else { return }
-    let changes = view.events.lazy.map(\.at).filter { $0 > changed }
-    let updated = view.ride?.updatedAt.flatMap { $0 > changed ? $0 : nil }
-    let end = [changes.min(), updated].lazy.compactMap(\.self).min() ?? now
+    var next = view.ride?.updatedAt.flatMap { $0 > changed ? $0 : nil }
+    for event in view.events where event.at > changed { next = min(next ?? event.at, event.at) }
+    let end = next ?? now
     // Most rides change in time.
-    guard end > lostAt, let series = series(memo) else { return }
+    guard end > lostAt, let series = series(memo, view) else { return }
     let before = series.count(after: memo.through, through: lostAt)
     if before > 0 {
       tally.due += before
@@ -93,10 +93,12 @@ struct ScheduleEvaluator {
     return memo?.changed.map { $0 + rule.timing.lostAfter }
   }
 
-  private mutating func recordChange() {
+  private mutating func recordChange(_ view: RideView) {
     guard case .every = rule.timing.slots, let memo else { return }
-    let changes = [memo.changed, view.ride?.updatedAt] + view.events.map { Optional($0.at) }
-    self.memo?.changed = changes.compactMap(\.self).max() ?? memo.anchor
+    var changed = view.ride?.updatedAt
+    if let known = memo.changed { changed = max(changed ?? known, known) }
+    for event in view.events { changed = max(changed ?? event.at, event.at) }
+    self.memo?.changed = changed ?? memo.anchor
   }
 
   private mutating func enter(at anchor: Timestamp, through: Timestamp) {
@@ -105,10 +107,12 @@ struct ScheduleEvaluator {
     memo = SlotMemo(anchor: anchor, through: through, planned: nil, fired: memo?.fired)
   }
 
-  private mutating func leave(at instant: Timestamp, _ reason: LedgerReason = .leftStates) {
+  private mutating func leave(
+    _ view: RideView, at instant: Timestamp, _ reason: LedgerReason = .leftStates
+  ) {
     guard var left = memo, left.anchor != nil else { return }
     hasEntered = false
-    if let series = series(left) {
+    if let series = series(left, view) {
       let count = series.count(after: left.through, through: instant)
       if count > 0 {
         tally.due += count
@@ -123,10 +127,10 @@ struct ScheduleEvaluator {
     memo = left.fired == nil ? nil : left
   }
 
-  private mutating func advance() {
-    plan()
+  private mutating func advance(_ view: RideView) {
+    plan(view)
     guard var memo else { return }
-    let series = series(memo)
+    let series = series(memo, view)
     if series == nil, hasEntered, case .cron = rule.timing.slots {
       skipped.append((now, RenderingError.unknownZone(view.ride?.timeZone ?? "").ledgerReason))
     }
@@ -196,7 +200,7 @@ struct ScheduleEvaluator {
   }
 
   /// Updates the slot of a reminder if the ride's time has moved.
-  private mutating func plan() {
+  private mutating func plan(_ view: RideView) {
     guard let time = rule.time, case .ride(let base) = time.base, var memo else { return }
     let slot: Timestamp?
     do throws(RenderingError) {
@@ -245,7 +249,7 @@ struct ScheduleEvaluator {
     skipped.append((slot, LedgerReason(reason.code, text)))
   }
 
-  private func series(_ memo: SlotMemo) -> SlotSeries? {
+  private func series(_ memo: SlotMemo, _ view: RideView) -> SlotSeries? {
     switch rule.timing.slots {
     case .every(let period):
       return memo.anchor.map {

@@ -83,7 +83,9 @@ extension Decision {
     var alerts = CardAlertOutcomes()
     var queue = WaitingQueue(kept, now: now)
     settlement.entries += deferred.map { queue.keep($0) }
-    for (push, outcome) in zip(pushes, outcomes) {
+    // By index: a push would be copied out of the list.
+    for (index, outcome) in zip(pushes.indices, outcomes) {
+      let push = pushes[index]
       if let mistake = ConfigurationMistake(push, outcome) { settlement.mistakes.append(mistake) }
       let isDoubtful = !doubtful.isEmpty && doubtful.contains(push.lane)
       if let step = push.step {

@@ -59,6 +59,8 @@ struct CompiledCard: Sendable {
   private let data: [(key: String, value: CompiledPayload)]
   /// Whether phones may receive different custom keys.
   let dataVariesByPhone: Bool
+  /// The clocks by which pushes show times, whatever their event is.
+  private let clocksOfAll: Set<WallClock.Owner>
 
   /// - Parameter states: the values of fields of type `state`.
   init(
@@ -88,13 +90,17 @@ struct CompiledCard: Sendable {
       })
     self.data = data.map { ($0.key, CompiledPayload($0.value, defaultLocale: defaultLocale)) }
     dataVariesByPhone = self.data.contains(where: \.value.variesByPhone)
+    clocksOfAll = self.data.reduce(contentState.clocks.union(attributes.clocks)) {
+      $0.union($1.value.clocks)
+    }
   }
 
   /// Returns the clocks by which a push about an event shows times.
   func clocks(_ event: String) -> Set<WallClock.Owner> {
-    let parts = [contentState, attributes] + data.map(\.value)
-    let ofEvent = [endContents[event], alerts[event]].compactMap(\.self)
-    return (parts + ofEvent).reduce(into: []) { $0.formUnion($1.clocks) }
+    var clocks = clocksOfAll
+    if let content = endContents[event] { clocks.formUnion(content.clocks) }
+    if let alert = alerts[event] { clocks.formUnion(alert.clocks) }
+    return clocks
   }
 
   /// Returns why ActivityKit would drop a card with this content; nil if it would not.
@@ -141,10 +147,12 @@ struct CompiledCard: Sendable {
   }
 
   private static func object(_ members: [(key: String, json: [UInt8])]) -> [UInt8] {
-    var json = Array("{".utf8)
+    var json: [UInt8] = []
+    json.reserveCapacity(members.reduce(2) { $0 + $1.key.utf8.count + $1.json.count + 4 })
+    json.append(UInt8(ascii: "{"))
     for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
       if index > 0 { json.append(UInt8(ascii: ",")) }
-      json += JSONValue.string(member.key).json
+      json.append(json: member.key)
       json.append(UInt8(ascii: ":"))
       json += member.json
     }
@@ -160,12 +168,15 @@ extension LiveActivity {
     score: Double?
   ) -> [(key: String, json: [UInt8])] {
     var members: [(key: String, json: [UInt8])] = [
-      ("event", JSONValue.string(event.rawValue).json), ("timestamp", Array("\(timestamp)".utf8)),
+      ("event", JSONValue.string(event.rawValue).json),
+      ("timestamp", JSONValue.integer(timestamp).json),
     ]
-    if let staleAt { members.append(("stale-date", Array("\(staleAt.epochSeconds)".utf8))) }
+    if let staleAt {
+      members.append(("stale-date", JSONValue.integer(staleAt.epochSeconds).json))
+    }
     if let score { members.append(("relevance-score", JSONValue.number(score).json)) }
     if let dismissalAt {
-      members.append(("dismissal-date", Array("\(dismissalAt.epochSeconds)".utf8)))
+      members.append(("dismissal-date", JSONValue.integer(dismissalAt.epochSeconds).json))
     }
     return members
   }

@@ -80,7 +80,8 @@ extension Decider {
   mutating func zoneDoubt(
     _ rule: CardRule, _ event: RideEvent, _ texts: PhoneTexts
   ) -> LedgerReason? {
-    context(event)?.on(texts).doubt(about: rule.compiled.clocks(event.name))
+    let clocks = rule.compiled.clocks(event.name)
+    return clocks.isEmpty ? nil : context(event)?.on(texts).doubt(about: clocks)
   }
 
   /// Returns the push that starts a card.

@@ -173,8 +173,8 @@ extension Decider {
     _ alert: RideEvent, _ status: LedgerEntry.Status, _ reason: LedgerReason, _ rule: CardRule,
     _ card: Card
   ) {
-    var entry = draft(rule.rule, alert)
-    entry.id = PushID(of: "card-alert", card.target.rawValue, "\(alert.id)", alert.name)
+    let id = PushID(of: "card-alert", card.target.rawValue, "\(alert.id)", alert.name)
+    var entry = draft(rule.rule, alert, id: id)
     entry.tokenSuffix = String(card.token.suffix(6))
     entry.concern(card)
     close(entry, status, reason)
@@ -251,13 +251,12 @@ extension Decider {
     _ update: CardStateMachine.CardUpdate? = nil
   ) -> LedgerEntry {
     let cause = update?.cause ?? memo.cause ?? RideEvent.refresh(at: now)
-    var entry = draft(rule.rule, memo.subject ?? cause)
     let event = update?.event ?? (memo.endsAt == nil ? .update : .end)
     // The card of an Android phone may end several times.
     let end = target.isPhone ? "end \(memo.number)" : "end"
     let ordinal = event == .end ? end : "\(memo.number)"
-    entry.id = PushID(
-      of: "card", decision.view.rideID.text, rule.name, target.rawValue, ordinal)
+    let id = PushID(of: "card", decision.view.rideID.text, rule.name, target.rawValue, ordinal)
+    var entry = draft(rule.rule, memo.subject ?? cause, id: id)
     entry.card = target
     entry.concern(card)
     if case .phone(let id) = target { entry.phone = id }
