@@ -14,7 +14,8 @@ struct ClaimReader {
   private(set) var claims: [RideClaim] = []
   /// Whether rides of lost claims wait for a claim of their own.
   private(set) var hasLostClaims = false
-  private var memos: [Memo] = []
+  /// The memos of `claims`, by the same index: out of a list of both, each would be copied.
+  private(set) var memos: [Memo] = []
   var rows = RideRows()
 
   /// What the claim found about the database; nil if it was none.
@@ -69,34 +70,41 @@ struct ClaimReader {
 
   /// Phones that memos name, which may belong to owners that the ride no longer names.
   var phonesInMemos: [TokenInMemo] {
-    zip(claims, memos).flatMap { claim, memo in
+    collect { memo, ride in
       (memo.waiting.compactMap(\.entry.phone) + memo.phonesWithCards).map {
-        TokenInMemo(ride: claim.rideID, id: $0)
+        TokenInMemo(ride: ride, id: $0)
       }
     }
   }
 
   /// Pushes that escalations await.
   var awaitedPushes: [(ride: RideID, push: PushID)] {
-    zip(claims, memos).flatMap { claim, memo in
-      memo.waiting.flatMap { item in (item.wait.awaited ?? []).map { (claim.rideID, $0) } }
+    collect { memo, ride in
+      memo.waiting.flatMap { item in (item.wait.awaited ?? []).map { (ride, $0) } }
     }
   }
 
   /// The people whom escalations concern, each once for a ride.
   var escalationOwners: [RidePerson] {
-    zip(claims, memos).flatMap { claim, memo in
-      memo.escalationOwners.map { RidePerson(ride: claim.rideID, person: $0) }
-    }
+    collect { memo, ride in memo.escalationOwners.map { RidePerson(ride: ride, person: $0) } }
   }
 
   /// Start tokens of cards whose start is retried.
   var startsInMemos: [TokenInMemo] {
-    zip(claims, memos).flatMap { claim, memo in
+    collect { memo, ride in
       memo.waiting.compactMap { item in
-        item.entry.startToken.map { TokenInMemo(ride: claim.rideID, id: $0) }
+        item.entry.startToken.map { TokenInMemo(ride: ride, id: $0) }
       }
     }
+  }
+
+  /// Returns what a function finds in the memos, few of which have anything to find.
+  private func collect<Found>(_ find: (Memo, RideID) -> [Found]) -> [Found] {
+    var found: [Found] = []
+    for index in memos.indices where !memos[index].waiting.isEmpty || !memos[index].cards.isEmpty {
+      found += find(memos[index], claims[index].rideID)
+    }
+    return found
   }
 
   /// Returns a reader of some of the rides, with no rows yet.
@@ -131,11 +139,6 @@ struct ClaimReader {
   /// Rides that cannot be read.
   var unreadable: [(claim: RideClaim, ride: UnreadableRide)] {
     claims.compactMap { claim in rows.unreadable[claim.rideID].map { (claim, $0) } }
-  }
-
-  /// The rides, each with its memo.
-  var ridesAndMemos: some Sequence<(RideID, Memo)> {
-    zip(claims, memos).lazy.map { ($0.rideID, $1) }
   }
 
   /// The claim; available once all rows are read.

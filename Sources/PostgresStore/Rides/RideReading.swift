@@ -102,17 +102,19 @@ struct RideReading {
   ) -> [Read] {
     var (people, withContacts, withCards) = ([RidePerson](), [RidePerson](), [RidePerson]())
     var withPosts: [RidePerson] = []
-    for (ride, memo) in claims.ridesAndMemos {
-      let covered = memo.part?.after ?? 0
+    for index in claims.claims.indices {
+      let ride = claims.claims[index].rideID
+      let covered = claims.memos[index].part?.after ?? 0
       let found = claims.rows.withView(of: ride) { view in
         (
           view.people(of: apps),
-          !memo.awaitedStarts.isEmpty || view.events.contains { startEvents.contains($0.name) }
+          !claims.memos[index].awaitedStarts.isEmpty
+            || view.events.contains { startEvents.contains($0.name) }
         )
       }
       guard let (owners, startsCard) = found else { continue }
-      let ofPosts = memo.waitingOwners { $0.kind == .post }
-      let ofContacts = memo.waitingOwners { contactApps.contains($0.app) }
+      let ofPosts = claims.memos[index].waitingOwners { $0.kind == .post }
+      let ofContacts = claims.memos[index].waitingOwners { contactApps.contains($0.app) }
       for owner in ofContacts where !owners.contains(owner) && !ofPosts.contains(owner) {
         withContacts.append(RidePerson(ride: ride, person: owner, covered: covered))
       }

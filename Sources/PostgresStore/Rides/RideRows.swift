@@ -142,8 +142,13 @@ struct RideRows {
 
   /// Adds the rows of another read, except those of rides that did not fit into it.
   mutating func add(_ other: RideRows) {
-    for view in other.views where !other.oversized.contains(view.rideID) {
-      views[index(of: view.rideID)] = view
+    if views.isEmpty, other.oversized.isEmpty {
+      // One read has all rides of most claims.
+      (views, indices) = (other.views, other.indices)
+    } else {
+      for view in other.views where !other.oversized.contains(view.rideID) {
+        views[index(of: view.rideID)] = view
+      }
     }
     let complete = other.unreadable.filter { !other.oversized.contains($0.key) }
     unreadable.merge(complete) { $1 }
@@ -234,7 +239,8 @@ struct RideRows {
 
   /// Calls a function with what was read of a ride, without a copy; nil if nothing was.
   func withView<Result>(of ride: RideID, _ use: (RideView) -> Result) -> Result? {
-    indices[ride].map { use(views[$0]) }
+    guard let index = indices[ride] else { return nil }
+    return use(views[index])
   }
 
   /// Returns the view of one ride, of the rows read so far.

@@ -113,7 +113,6 @@ enum SettleRows {
   static func parameters(
     node: String, _ batch: [ClaimedSettlement], anyRowMayExist: Bool = false
   ) -> [String?] {
-    let settlements = batch.map(\.settlement)
     let settled = batch.map { claimed in
       Ride(
         claim: claimed.claim, memo: json(claimed.settlement.memo),
@@ -122,23 +121,23 @@ enum SettleRows {
     }
     var parameters: [String?] = [node, anyRowMayExist ? "t" : "f"]
     parameters += rides.arrays(settled)
-    parameters += events.arrays(settlements.flatMap(\.consumed))
-    parameters += entries.arrays(parts(of: settlements, \.entries))
+    parameters += events.arrays(batch.flatMap(\.settlement.consumed))
+    parameters += entries.arrays(parts(of: batch, \.entries))
     parameters += gone.arrays(
       batch.flatMap { claimed in
         claimed.settlement.invalidations.map {
           (identity: claimed.claim.databaseIdentity, token: $0)
         }
       })
-    parameters += observations.arrays(parts(of: settlements, \.observations))
+    parameters += observations.arrays(parts(of: batch, \.observations))
     parameters += tallies.arrays(
-      parts(of: settlements) { settlement in
+      parts(of: batch) { settlement in
         settlement.tallies.sorted { $0.key < $1.key }.map { (rule: $0.key, counts: $0.value) }
       })
     guard emitsEvents(batch) else { return parameters }
     return parameters
       + emits.arrays(
-        parts(of: settlements) { settlement in
+        parts(of: batch) { settlement in
           settlement.emits.enumerated().map { (index: $0.offset, event: $0.element) }
         })
   }
@@ -148,11 +147,17 @@ enum SettleRows {
   }
 
   private static func parts<Value>(
-    of settlements: [Settlement], _ values: (Settlement) -> [Value]
+    of batch: [ClaimedSettlement], _ values: (Settlement) -> [Value]
   ) -> [Part<Value>] {
-    settlements.flatMap { settlement in
-      values(settlement).map { Part(ride: settlement.rideID, value: $0) }
+    var parts: [Part<Value>] = []
+    parts.reserveCapacity(batch.count)
+    // By index: a settlement would be copied out of the list.
+    for index in batch.indices {
+      for value in values(batch[index].settlement) {
+        parts.append(Part(ride: batch[index].settlement.rideID, value: value))
+      }
     }
+    return parts
   }
 
   /// Returns a memo as the agenda stores it; nil for an empty one.
