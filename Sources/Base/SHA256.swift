@@ -41,27 +41,31 @@ package enum SHA256 {
   }
 
   private static func compress(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-    var words: [UInt32] = stride(from: block.startIndex, to: block.endIndex, by: 4).map { index in
-      block[index..<index + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    // In place: a list for each round would take most of the time.
+    var words = InlineArray<64, UInt32>(repeating: 0)
+    for index in 0..<16 {
+      let start = block.startIndex + 4 * index
+      for byte in start..<start + 4 { words[index] = words[index] << 8 | UInt32(block[byte]) }
     }
     for index in 16..<64 {
       let (early, late) = (words[index - 15], words[index - 2])
       let first = turned(early, 7) ^ turned(early, 18) ^ early >> 3
       let second = turned(late, 17) ^ turned(late, 19) ^ late >> 10
-      words.append(words[index - 16] &+ first &+ words[index - 7] &+ second)
+      words[index] = words[index - 16] &+ first &+ words[index - 7] &+ second
     }
-    var work = state
+    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
     for index in 0..<64 {
-      let (a, e) = (work[0], work[4])
-      let choice = (e & work[5]) ^ (~e & work[6])
-      let majority = (a & work[1]) ^ (a & work[2]) ^ (work[1] & work[2])
+      let choice = (e & f) ^ (~e & g)
+      let majority = (a & b) ^ (a & c) ^ (b & c)
       let first =
-        work[7] &+ (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) &+ choice &+ constants[index]
+        h &+ (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) &+ choice &+ constants[index]
         &+ words[index]
       let second = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) &+ majority
-      work = [first &+ second, a, work[1], work[2], work[3] &+ first, e, work[5], work[6]]
+      (h, g, f, e) = (g, f, e, d &+ first)
+      (d, c, b, a) = (c, b, a, first &+ second)
     }
-    for index in state.indices { state[index] &+= work[index] }
+    for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
   }
 
   private static func turned(_ word: UInt32, _ count: UInt32) -> UInt32 {

@@ -98,6 +98,9 @@ enum CoreSchema {
     case "false", "False", "FALSE": return .bool(false)
     default: break
     }
+    guard let first = text.utf8.first, "+-.0123456789".utf8.contains(first) else {
+      return .string(text)
+    }
     if isDecimal(text) { return Int64(text).map { .integer($0) } }
     for (prefix, radix) in [("0o", 8), ("0x", 16)] where text.hasPrefix(prefix) {
       let digits = text.dropFirst(2)
