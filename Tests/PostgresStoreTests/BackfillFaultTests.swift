@@ -74,7 +74,7 @@ import Testing
       """)
     try await watch("away.trips")
     let own = try PostgresSession(conninfo: url + " user=\(role)")
-    let pending = try #require(try await BackfillRights.pendingTables(own, active: []).first)
+    let pending = try #require(try await BackfillRights.pendingTables(own).first)
     #expect(pending.name == "away.trips")
     let rights = try #require(try await BackfillRights.read(own, table: pending.oid))
     #expect(rights.grants.first == "grant usage on schema \"away\" to \"\(role)\"")

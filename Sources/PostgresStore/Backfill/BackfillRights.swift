@@ -98,7 +98,7 @@ package struct BackfillRights: Hashable, Sendable {
   /// Returns the attached tables whose live rows were not copied since they were attached, or not those
   /// of each active state.
   package static func pendingTables(
-    _ session: PostgresSession, active: Set<String>
+    _ session: PostgresSession, active: Set<String> = []
   ) async throws(PostgresError) -> [PendingTable] {
     let rows = try await session.run(
       [Call(pending, [PostgresArray.literal(active.sorted())])])[0]
