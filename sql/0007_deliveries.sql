@@ -14,6 +14,24 @@ comment on column ridepulse.settings.notify_deliveries is
 
 insert into ridepulse.settings default values;
 
+-- Amazon Aurora refuses the position of a log that it does not write, unless logical replication is on.
+-- Its standbys read the storage of the primary, which has all that was committed.
+create function ridepulse.wal_timeline() returns integer
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  return ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
+exception when object_not_in_prerequisite_state then
+  if pg_is_in_recovery() then
+    raise;
+  end if;
+  return 0;
+end
+$$;
+
+comment on function ridepulse.wal_timeline() is
+  'Returns the timeline of the server''s write-ahead log, which each promotion of a standby raises; 0 '
+  'where the service that runs the database does not give its position. Errors: 55000 on a standby.';
+
 -- Numbers of transactions mean something on one server and one timeline of its log only.
 create function ridepulse.log_place() returns text
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
@@ -24,7 +42,7 @@ begin
             hint = 'Connect to the primary, for example with target_session_attrs=read-write.';
   end if;
   return (select to_hex(system_identifier) from pg_control_system())
-    || '.' || left(pg_walfile_name(pg_current_wal_lsn()), 8);
+    || '.' || upper(lpad(to_hex(ridepulse.wal_timeline()), 8, '0'));
 end
 $$;
 

@@ -49,13 +49,13 @@ create function ridepulse.server_place(out system_identifier bigint, out timelin
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   system_identifier := (pg_control_system()).system_identifier;
-  timeline := ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
+  timeline := ridepulse.wal_timeline();
 end
 $$;
 
 comment on function ridepulse.server_place() is
   'Returns the server and the timeline of its write-ahead log, which each promotion of a standby '
-  'raises. Errors: 55000 on a standby.';
+  'raises, see ridepulse.wal_timeline. Errors: 55000 on a standby.';
 
 create function ridepulse.pin_problems(
   apps text[], bundle_ids text[], environments text[], projects text[] default '{}')

@@ -316,7 +316,7 @@ import Testing
           case .pushID: (field.name, .string("6f1c1b7e-0000-4000-8000-000000000001"))
           case .flag: (field.name, .bool(true))
           case .environment, .object, .time, .timeZone, .expiry, .pushType, .priority,
-            .channel, .collapseID, .participants:
+            .channel, .collapseID, .participants, .cardEnd:
             nil
           }
         })

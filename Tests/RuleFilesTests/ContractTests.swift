@@ -272,7 +272,7 @@ import Testing
     ),
     (
       "A: { content-state: { a: { type: int, since: 2 } }, releases: { 3: { ios: \"5.2\" } } }",
-      "l:1:64: releases has 3, and no field has it as since; expected 2"
+      "l:1:65: releases has 3, and no field has it as since; expected 2"
     ),
     (
       "A: { content-state: { a: { type: int, since: 2 } }, releases: { 2: { ios: 5.2 } } }",

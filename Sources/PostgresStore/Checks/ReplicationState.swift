@@ -28,7 +28,7 @@ extension ReplicationState {
     name: "",
     sql: """
       select case when not pg_is_in_recovery() then
-          ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint end,
+          (select timeline_id::bigint from pg_control_checkpoint()) end,
         (select count(*) from pg_stat_replication), current_setting('synchronous_standby_names'),
         current_setting('synchronous_commit')
       """)

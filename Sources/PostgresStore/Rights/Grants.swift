@@ -83,7 +83,7 @@ enum Grants {
     .function("deliveries_cursor", .app, .engine, .reader, loss: .httpCalls),
     .function("deliveries_after", .app, .engine, .reader, loss: .httpCalls),
     .function("report_channel", .engine),
-    .function("server_place", .engine),
+    .function("server_place", .engine), .function("wal_timeline", .engine),
     .function("claim_place", .engine),
     .function("pin_problems", .engine, .reader),
     .function("check_pin", .engine),

@@ -14,7 +14,7 @@ package struct ContractReleases: Hashable, Sendable {
     return ["  releases:"]
       + first.sorted { $0.key < $1.key }.map { since, versions in
         let apps = versions.sorted { $0.key.rawValue < $1.key.rawValue }.map { system, version in
-          "\(system.rawValue): \(JSONValue.string(version.text).text)"
+          "\(system.rawValue): \(String(decoding: JSONValue.string(version.text).json, as: UTF8.self))"
         }
         return "    \(since): { \(apps.joined(separator: ", ")) }"
       }

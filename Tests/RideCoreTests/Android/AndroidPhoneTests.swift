@@ -161,14 +161,15 @@ import Testing
     }
   }
 
-  @Test func `an alert that alerts off keeps back is escalated`() {
+  @Test func `an alert that alerts off keeps back is escalated at once`() {
     var rule = AndroidSample.rule()
     rule.escalation = Escalation(unlessSeenWithin: .seconds(60), emit: "eta_changed")
     var phone = AndroidSample.phone()
     phone.hasAlertsOff = true
     let decision = AndroidSample.decision(rule, phones: [phone])
     let settlement = decision.settled([], now: AndroidSample.at) { 0 }
-    #expect(settlement.memo.waiting.contains { $0.wait.awaited != nil })
+    #expect(settlement.emits.map(\.name) == ["eta_changed"])
+    #expect(settlement.memo.waiting.isEmpty)
   }
 
   @Test(arguments: AppExtension.allCases)

@@ -119,7 +119,7 @@ import Testing
     var stage = Stage(phones: [off])
     stage.view.reporters = []
     #expect(stage.decide(at: 0).emits.map(\.name) == ["offer_unseen"])
-    #expect(stage.view.memo.isEmpty)
+    #expect(stage.view.memo.waiting.isEmpty)
     #expect(
       stage.verdicts == [
         "suppressed: the phone's notifications are turned off",
@@ -135,7 +135,7 @@ import Testing
     stage.decide(at: 0, .unsent(.goAway(reason: nil)))
     for index in stage.view.phones.indices { stage.view.phones[index].hasAlertsOff = true }
     #expect(stage.decide(at: 2).emits.count == 1)
-    #expect(stage.view.memo.isEmpty)
+    #expect(stage.view.memo.waiting.isEmpty)
   }
 
   @Test func `a rule that holds its push back on purpose does not escalate`() throws {

@@ -251,7 +251,7 @@ import Testing
     stage.state("requested", at: 0)
     stage.run(until: 100)
     #expect(stage.minutes.isEmpty)
-    let time = CivilTime.iso(AgendaStage.at(10))
+    let time = CivilTime.iso(AgendaStage.at(-5))
     #expect(stage.reasons == ["its time, \(time), had passed when it was set"])
     #expect(stage.tally.skipped == 1 && stage.tally.due == 1)
   }
