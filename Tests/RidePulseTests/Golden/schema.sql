@@ -144,7 +144,8 @@ CREATE TABLE ridepulse.watches (
     backfilled_watch timestamp with time zone,
     backfill_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
     attached_schema text,
-    attached_name text
+    attached_name text,
+    live_states text[]
 );
 COMMENT ON TABLE ridepulse.watches IS 'The attached tables. Rows of no other table become rides.';
 COMMENT ON COLUMN ridepulse.watches.relation IS 'The table.';
@@ -163,6 +164,7 @@ COMMENT ON COLUMN ridepulse.watches.backfilled_watch IS 'The watched_at for whic
 COMMENT ON COLUMN ridepulse.watches.backfill_until IS 'Until then no second service begins a backfill of the table.';
 COMMENT ON COLUMN ridepulse.watches.attached_schema IS 'The schema of the table when ridepulse.watch was last called.';
 COMMENT ON COLUMN ridepulse.watches.attached_name IS 'The name of the table when ridepulse.watch was last called.';
+COMMENT ON COLUMN ridepulse.watches.live_states IS 'The active states for which the table was last backfilled; null if it was not since ridepulse.watch was last called. A row without a ride in another state is not copied until its state changes.';
 CREATE FUNCTION ridepulse.attached_table(relation regclass) RETURNS ridepulse.watches
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -245,7 +247,7 @@ CREATE FUNCTION ridepulse.base_type(relation regclass, column_name text) RETURNS
   select t.type::regtype from types t join pg_type p on p.oid = t.type where p.typtype <> 'd'
 $$;
 COMMENT ON FUNCTION ridepulse.base_type(relation regclass, column_name text) IS 'Returns the type of a table''s column, of a domain its base type; null without such a column.';
-CREATE FUNCTION ridepulse.begin_backfill(relation regclass, is_forced boolean DEFAULT true) RETURNS timestamp with time zone
+CREATE FUNCTION ridepulse.begin_backfill(relation regclass, is_forced boolean DEFAULT true, active text[] DEFAULT '{}'::text[]) RETURNS timestamp with time zone
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -254,18 +256,21 @@ declare
 begin
   update ridepulse.watches w set backfill_until = clock_timestamp() + interval '10 minutes'
   where w.relation = begin_backfill.relation and (is_forced or (
-    w.backfill_until < clock_timestamp() and w.backfilled_watch is distinct from w.watched_at));
+    w.backfill_until < clock_timestamp() and (w.backfilled_watch is distinct from w.watched_at
+      or not active <@ w.live_states)));
   return case when found then version end;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.begin_backfill(relation regclass, is_forced boolean) IS 'Returns the version of an attached table''s mapping for ridepulse.finish_backfill. Unless is_forced, null if the table is backfilled or another service has begun it within 10 minutes. Errors: 55000 if the table is not attached.';
+COMMENT ON FUNCTION ridepulse.begin_backfill(relation regclass, is_forced boolean, active text[]) IS 'Returns the version of an attached table''s mapping for ridepulse.finish_backfill. Unless is_forced, null if the table is backfilled for all active states, or another service has begun it within 10 minutes. Errors: 55000 if the table is not attached.';
 CREATE FUNCTION ridepulse.belongs_to(w ridepulse.watches, id text) RETURNS boolean
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select starts_with(id, w.prefix) and not exists (
+begin
+  return starts_with(id, w.prefix) and not exists (
     select from ridepulse.watches o
-    where length(o.prefix) > length(w.prefix) and starts_with(id, o.prefix))
+    where length(o.prefix) > length(w.prefix) and starts_with(id, o.prefix));
+end
 $$;
 COMMENT ON FUNCTION ridepulse.belongs_to(w ridepulse.watches, id text) IS 'Whether a ride ID belongs to the attached table: no other table has a longer prefix of it.';
 CREATE FUNCTION ridepulse.broadcast(app text, channel_id text, payload json, expires interval DEFAULT '01:00:00'::interval, priority integer DEFAULT NULL::integer) RETURNS uuid
@@ -431,17 +436,15 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.check_environment(function_name text, environment text) IS 'Checks the argument environment: production, sandbox or null. function_name is for the message. Errors: 22023.';
-CREATE FUNCTION ridepulse.check_mapping(relation regclass, mapping jsonb, OUT w ridepulse.watches, OUT expression text, OUT triggers text[]) RETURNS record
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
+CREATE FUNCTION ridepulse.check_mapping(relation regclass, mapping jsonb, OUT w ridepulse.watches, OUT expression text, OUT reader text, OUT commands text[]) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET standard_conforming_strings TO 'on'
-    AS $_$
+    AS $$
 declare
   other regclass;
-  arguments text;
   insert_event text := format('insert or delete on %s for each row', relation);
   update_event text;
-  source text := 'select %s from (select ($1).*) r';
 begin
   w := ridepulse.parse_mapping(mapping);
   w.relation := relation;
@@ -478,28 +481,32 @@ begin
                 'ridepulse.rides.', relation);
     end if;
   end if;
-  -- Only an array keeps the table's type of the row, which a function of it needs.
-  if w.ride_function is not null or w.condition ~* '\mr\M(?!\s*\.)' then
-    source := 'select %s from unnest(array[$1]) r';
-  end if;
   expression := ridepulse.row_expression(w);
   update_event := format('%s on %s for each row when (%s)', ridepulse.update_event(w), relation,
     ridepulse.change_condition(w));
-  arguments := format('%L, %L, %L, %L', format(source, expression),
-    format(source, ridepulse.row_expression(w, true)), ridepulse.current_row_query(w),
-    ridepulse.key_query(w));
+  -- No other function has a name that is drawn: neither one of another table, nor one that a role has
+  -- put in its place.
+  reader := format('%I.%I', (
+    select n.nspname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.oid = relation), 'ridepulse_read_' || left(md5(gen_random_uuid()::text), 12));
   -- Triggers of a row fire in the order of their names: ridepulse_read fires first.
-  triggers := array(
-    select format('create or replace trigger %I after %s execute function ridepulse.%s(%s)',
-      t.name, t.event, t.function, case t.function when 'read_row' then arguments end)
-    from (values
-      ('ridepulse_read', insert_event, 'read_row'), ('ridepulse_watch', insert_event, 'watched'),
-      ('ridepulse_read_update', update_event, 'read_row'),
-      ('ridepulse_watch_update', update_event, 'watched')
-    ) t (name, event, function));
+  commands := array[format('create function %s() returns trigger language plpgsql '
+      'set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as %L', reader,
+      ridepulse.reader_body(w)),
+      format('comment on function %s() is %L', reader,
+        format('Reads the rows of %s for ridepulse.watch.', relation))]
+    || array(
+      select format('create or replace trigger %I after %s execute function %s(%s)',
+        t.name, t.event, t.function, case when t.function = reader then quote_literal('2') end)
+      from (values
+        ('ridepulse_read', insert_event, reader),
+        ('ridepulse_watch', insert_event, 'ridepulse.watched'),
+        ('ridepulse_read_update', update_event, reader),
+        ('ridepulse_watch_update', update_event, 'ridepulse.watched')
+      ) t (name, event, function));
 end
-$_$;
-COMMENT ON FUNCTION ridepulse.check_mapping(relation regclass, mapping jsonb, OUT w ridepulse.watches, OUT expression text, OUT triggers text[]) IS 'Checks a mapping against the table and the other attached tables. Returns its parts, the expression of a row, and the commands that create the triggers. Errors: 42809 if the table cannot be attached; 42883 if the ride function does not exist; 22023 if another table has the prefix; those of ridepulse.parse_mapping and ridepulse.check_columns.';
+$$;
+COMMENT ON FUNCTION ridepulse.check_mapping(relation regclass, mapping jsonb, OUT w ridepulse.watches, OUT expression text, OUT reader text, OUT commands text[]) IS 'Checks a mapping against the table and the other attached tables. Returns its parts, the expression of a row, the name of the function that reads one, and the commands that create it and the triggers. Errors: 42809 if the table cannot be attached; 42883 if the ride function does not exist; 22023 if another table has the prefix; those of ridepulse.parse_mapping and ridepulse.check_columns.';
 CREATE FUNCTION ridepulse.check_payload(function_name text, payload json, max_bytes integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -695,7 +702,8 @@ CREATE FUNCTION ridepulse.columns_read(w ridepulse.watches) RETURNS text[]
         select unnest(i.indkey::smallint[]) from pg_index i
         where i.indrelid = w.relation and i.indisprimary))
       -- A superset of what the condition reads: a name in it may as well be another word.
-      or position(lower(a.attname) in lower(w.condition)) > 0)
+      or position(lower(a.attname) in lower(w.condition)) > 0
+      or position(lower(replace(a.attname, '"', '""')) in lower(w.condition)) > 0)
 $$;
 COMMENT ON FUNCTION ridepulse.columns_read(w ridepulse.watches) IS 'Returns the columns that a mapping reads, unless it reads the whole row.';
 CREATE FUNCTION ridepulse.contact(app text, owner_id text, installation_id text DEFAULT NULL::text) RETURNS timestamp with time zone
@@ -869,6 +877,21 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.dismiss_card(app text, activity_id text, owner_id text) IS 'Records that a card of an Android phone is gone; returns whether that was not recorded yet. activity_id: the phone''s ID in devices, a dot, and the ride''s ID. owner_id: null, or the phone''s owner.';
+CREATE FUNCTION ridepulse.drop_unused(readers regprocedure[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  reader regprocedure;
+begin
+  foreach reader in array readers loop
+    if not exists (select from pg_trigger g where g.tgfoid = reader) then
+      execute format('drop function %s', reader);
+    end if;
+  end loop;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.drop_unused(readers regprocedure[]) IS 'Drops functions that ridepulse.watch has made and that no trigger calls any more.';
 CREATE FUNCTION ridepulse.emit(event text, ride_id text, data jsonb DEFAULT '{}'::jsonb) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1169,16 +1192,17 @@ CREATE FUNCTION ridepulse.find_query(w ridepulse.watches, states text[]) RETURNS
         from unnest(ridepulse.key_columns(w)) with ordinality k (name, number)) key (json)
 $_$;
 COMMENT ON FUNCTION ridepulse.find_query(w ridepulse.watches, states text[]) IS 'Returns the query for the IDs and keys of an attached table''s live rows, and of the rows of live rides. states: the raw states that are active.';
-CREATE FUNCTION ridepulse.finish_backfill(relation regclass, version timestamp with time zone) RETURNS void
+CREATE FUNCTION ridepulse.finish_backfill(relation regclass, version timestamp with time zone, active text[] DEFAULT NULL::text[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   update ridepulse.watches w set
     backfilled_at = case when version is null then w.backfilled_at else clock_timestamp() end,
-    backfilled_watch = coalesce(version, w.backfilled_watch), backfill_until = '-infinity'
+    backfilled_watch = coalesce(version, w.backfilled_watch), backfill_until = '-infinity',
+    live_states = case when version = w.watched_at then active else w.live_states end
   where w.relation = finish_backfill.relation
 $$;
-COMMENT ON FUNCTION ridepulse.finish_backfill(relation regclass, version timestamp with time zone) IS 'Records that an attached table was backfilled. version: the result of ridepulse.begin_backfill; null if the backfill failed, so that the next one need not wait.';
+COMMENT ON FUNCTION ridepulse.finish_backfill(relation regclass, version timestamp with time zone, active text[]) IS 'Records that an attached table was backfilled. version: the result of ridepulse.begin_backfill; null if the backfill failed, so that the next one need not wait. active: the active states.';
 CREATE FUNCTION ridepulse.firebase_installation(token text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1662,16 +1686,19 @@ CREATE FUNCTION ridepulse.key_columns(w ridepulse.watches) RETURNS text[]
     case when w.ride_function is null then array[w.columns ->> 'id'] end)
 $$;
 COMMENT ON FUNCTION ridepulse.key_columns(w ridepulse.watches) IS 'Returns the columns that identify a row: the primary key, otherwise the mapped ID; null if the table has neither.';
-CREATE FUNCTION ridepulse.key_query(w ridepulse.watches) RETURNS text
+CREATE FUNCTION ridepulse.key_statement(w ridepulse.watches, source text) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $_$
-  select coalesce(format('select jsonb_build_array(%s) from (select ($1).*) r',
-    string_agg(ridepulse.column_value(w.relation, name), ', ' order by number)), '')
-  from unnest(case when w.ride_function is null then array[w.columns ->> 'id']
-              else ridepulse.key_columns(w) end) with ordinality k (name, number)
-$_$;
-COMMENT ON FUNCTION ridepulse.key_query(w ridepulse.watches) IS 'Returns the query that reads only what identifies a row: the mapped ID, or with a ride function the primary key.';
+    SET standard_conforming_strings TO 'on'
+    AS $$
+  select case when k.names is null then 'null;' else ridepulse.read_statement(format(
+      'jsonb_build_array(%s)', (
+        select string_agg(ridepulse.column_value(w.relation, name), ', ' order by number)
+        from unnest(k.names) with ordinality u (name, number))), k.names, source, 'key') end
+  from (select case when w.ride_function is null then array[w.columns ->> 'id']
+          else ridepulse.key_columns(w) end) k (names)
+$$;
+COMMENT ON FUNCTION ridepulse.key_statement(w ridepulse.watches, source text) IS 'Returns the statement of plpgsql that reads only what identifies a row: the mapped ID, or with a ride function the primary key. source: the variable that is the row.';
 CREATE FUNCTION ridepulse.legacy_ride(app text, token text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1790,7 +1817,7 @@ begin
             hint = 'Connect to the primary, for example with target_session_attrs=read-write.';
   end if;
   return (select to_hex(system_identifier) from pg_control_system())
-    || '.' || left(pg_walfile_name(pg_current_wal_lsn()), 8);
+    || '.' || upper(lpad(to_hex(ridepulse.wal_timeline()), 8, '0'));
 end
 $$;
 COMMENT ON FUNCTION ridepulse.log_place() IS 'Returns the server and the timeline of its write-ahead log, as cursors name them. Errors: 55000 on a standby.';
@@ -1811,10 +1838,12 @@ CREATE FUNCTION ridepulse.make_rides_due(app text, owner_id text, event text) RE
 $_$;
 COMMENT ON FUNCTION ridepulse.make_rides_due(app text, owner_id text, event text) IS 'Makes a person''s live rides due by an event that no rule matches: those of a customer, a driver or a participant.';
 CREATE FUNCTION ridepulse.mapped_id(w ridepulse.watches, source jsonb) RETURNS text
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select w.prefix || nullif(source ->> (w.columns ->> 'id'), '')
+begin
+  return w.prefix || nullif(source ->> (w.columns ->> 'id'), '');
+end
 $$;
 COMMENT ON FUNCTION ridepulse.mapped_id(w ridepulse.watches, source jsonb) IS 'Returns the ID of a row''s ride; null if the row has none. source: the mapped values as JSON.';
 CREATE FUNCTION ridepulse.mapped_ride(w ridepulse.watches, source jsonb) RETURNS ridepulse.rides
@@ -1824,7 +1853,6 @@ CREATE FUNCTION ridepulse.mapped_ride(w ridepulse.watches, source jsonb) RETURNS
 declare
   ride ridepulse.rides;
   problem text;
-  target text;
   pickup text := coalesce(w.constants ->> 'pickup_at', source ->> (w.columns ->> 'pickup_at'));
   problems text[] := '{}';
 begin
@@ -1847,12 +1875,18 @@ begin
   ride.driver_id := coalesce(w.constants ->> 'driver_id', source ->> (w.columns ->> 'driver_id'));
   ride.time_zone := coalesce(
     w.constants ->> 'time_zone', source ->> (w.columns ->> 'time_zone'), 'UTC');
-  foreach target in array array['state', 'customer_id', 'driver_id'] loop
-    if octet_length(to_jsonb(ride) ->> target) > 512 then
-      ride := jsonb_populate_record(ride, jsonb_build_object(target, null));
-      problems := problems || array[target, 'too_long'];
-    end if;
-  end loop;
+  if octet_length(ride.state) > 512 then
+    ride.state := null;
+    problems := problems || array['state', 'too_long'];
+  end if;
+  if octet_length(ride.customer_id) > 512 then
+    ride.customer_id := null;
+    problems := problems || array['customer_id', 'too_long'];
+  end if;
+  if octet_length(ride.driver_id) > 512 then
+    ride.driver_id := null;
+    problems := problems || array['driver_id', 'too_long'];
+  end if;
   if ride.time_zone <> 'UTC'
      and (ridepulse.parse_time('2000-01-01', ride.time_zone)).problem is not null then
     ride.time_zone := 'UTC';
@@ -1885,11 +1919,13 @@ end
 $$;
 COMMENT ON FUNCTION ridepulse.mapped_ride(w ridepulse.watches, source jsonb) IS 'Returns the ride of a row of an attached table, and records unusable values; null if the row has no usable ID. source: the mapped values as JSON.';
 CREATE FUNCTION ridepulse.mapped_state(w ridepulse.watches, source jsonb) RETURNS text
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select coalesce(w.constants ->> 'state', w.states ->> (source ->> (w.columns ->> 'state')),
-    source ->> (w.columns ->> 'state'))
+begin
+  return coalesce(w.constants ->> 'state', w.states ->> (source ->> (w.columns ->> 'state')),
+    source ->> (w.columns ->> 'state'));
+end
 $$;
 COMMENT ON FUNCTION ridepulse.mapped_state(w ridepulse.watches, source jsonb) IS 'Returns the state of a row''s ride. source: the mapped values as JSON.';
 CREATE FUNCTION ridepulse.matches(relation regclass, column_name text, parameter text) RETURNS text
@@ -2398,11 +2434,26 @@ CREATE FUNCTION ridepulse.read_query(w ridepulse.watches) RETURNS text
   join pg_namespace n on n.oid = t.typnamespace
 $_$;
 COMMENT ON FUNCTION ridepulse.read_query(w ridepulse.watches) IS 'Returns the query that reads rows of an attached table by their keys.';
-CREATE FUNCTION ridepulse.read_row() RETURNS trigger
-    LANGUAGE plpgsql
+CREATE FUNCTION ridepulse.read_statement(expression text, columns text[], source text, target text) RETURNS text
+    LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET standard_conforming_strings TO 'on'
     AS $_$
+  select case when columns is null
+      then format('execute %L into %s using %s;',
+        format('select %s from unnest(array[$1]) r', expression), target, source)
+    else format('select %s into %s from (select %s) r;', expression, target, (
+      select string_agg(format('%1$s.%2$I as %2$I', source, name), ', ')
+      from unnest(columns) name)) end
+$_$;
+COMMENT ON FUNCTION ridepulse.read_statement(expression text, columns text[], source text, target text) IS 'Returns the statement of plpgsql that evaluates an expression of a row r. columns: those that the expression reads; null if it uses the row as a value. source: the variable that is the row, new or old. target: the variable that receives the result.';
+CREATE FUNCTION ridepulse.reader_body(w ridepulse.watches) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
+    AS $_$
+  select format($body$
+#variable_conflict use_column
 declare
   new_row jsonb;
   old_row jsonb;
@@ -2417,29 +2468,33 @@ declare
   is_read_again boolean := case when tg_op = 'DELETE'
     then current_setting('ridepulse.nested_insert', true) = 'on' else new.xmax <> '0'::xid end;
 begin
-  if is_read_again and tg_argv[2] <> '' then
+  if is_read_again and %1$L <> '' then
     root := coalesce(pg_partition_root(tg_relid), tg_relid);
     if has_table_privilege(root, 'select') then
       if tg_op = 'DELETE' then
-        execute format(tg_argv[2], root) into new_row using old, null::tid, null::oid;
+        execute format(%1$L, root) into new_row using old, null::tid, null::oid;
       else
-        execute format(tg_argv[2], root) into new_row using new, new.ctid, new.tableoid;
+        execute format(%1$L, root) into new_row using new, new.ctid, new.tableoid;
         -- A policy may hide the row.
         is_gone := new_row is null and not row_security_active(root);
       end if;
     end if;
   end if;
   if new_row is null and tg_op <> 'DELETE' then
-    execute tg_argv[is_gone::integer] into new_row using new;
+    if is_gone then
+      %2$s
+    else
+      %3$s
+    end if;
   end if;
   if tg_op <> 'INSERT' then
-    execute tg_argv[1] into old_row using old;
+    %4$s
   end if;
   perform set_config('ridepulse.row', jsonb_build_object('new', new_row, 'old', old_row,
     'is_gone', is_gone)::text, true);
   return null;
 exception when assert_failure or others then
-  -- The writer receives errors that a repetition may fix; the second trigger records all others.
+  -- The writer receives errors that a repetition may fix; ridepulse.watched() records all others.
   if sqlstate ~ '^(40001|40P01|53[0-3]00|55P03|57014|57P0[1-5])$' then
     raise;
   end if;
@@ -2447,16 +2502,19 @@ exception when assert_failure or others then
   is_new_read := tg_op = 'UPDATE' and new_row is not null;
   begin
     if tg_op = 'DELETE' or is_new_read then
-      execute tg_argv[3] into key using old;
+      %5$s
     else
-      execute tg_argv[3] into key using new;
+      %6$s
     end if;
   exception when assert_failure or others then
     null;  -- The problem is recorded without the key.
   end;
   begin
-    if tg_op = 'UPDATE' and not is_new_read then
-      execute tg_argv[1] into old_row using old;
+    if is_new_read then
+      -- The former ID is that of the new row, which may not meet the condition.
+      %7$s
+    elsif tg_op = 'UPDATE' then
+      %4$s
     end if;
   exception when assert_failure or others then
     null;
@@ -2466,8 +2524,27 @@ exception when assert_failure or others then
     'new', new_row, 'old', old_row)::text, true);
   return null;
 end
+$body$,
+    ridepulse.current_row_query(w),
+    ridepulse.read_statement(ridepulse.row_expression(w, true), c.names, 'new', 'new_row'),
+    ridepulse.read_statement(ridepulse.row_expression(w, is_lazy => true), c.names, 'new', 'new_row'),
+    ridepulse.read_statement(ridepulse.row_expression(w, true, true), c.names, 'old', 'old_row'),
+    ridepulse.key_statement(w, 'old'), ridepulse.key_statement(w, 'new'),
+    ridepulse.read_statement(ridepulse.row_expression(w), c.names, 'new', 'new_row'))
+  from (select case when w.ride_function is null and not ridepulse.reads_whole_row(w)
+          then ridepulse.columns_read(w) end) c (names)
 $_$;
-COMMENT ON FUNCTION ridepulse.read_row() IS 'Trigger function of ridepulse_read: stores the mapped values of the new and the old row as JSON in the setting ridepulse.row of the transaction. If the new row was written again since, it stores the values that the row has now; if only the old row can''t be read, its key. Arguments: the queries that read the new row, the ID and state of the old one, the row that the table has now, and the key. Errors: only those that a repetition may fix.';
+COMMENT ON FUNCTION ridepulse.reader_body(w ridepulse.watches) IS 'Returns the body of the function that reads the rows of an attached table. If the new row was written again since, it stores the values that the row has now; if only the old row can''t be read, its key. Errors: only those that a repetition may fix.';
+CREATE FUNCTION ridepulse.readers("table" regclass) RETURNS regprocedure[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select array(
+    select distinct p.oid::regprocedure from pg_trigger g join pg_proc p on p.oid = g.tgfoid
+    where g.tgrelid = "table" and g.tgname in ('ridepulse_read', 'ridepulse_read_update')
+      and starts_with(p.proname, 'ridepulse_read_') and pg_has_role(p.proowner, 'usage'))
+$$;
+COMMENT ON FUNCTION ridepulse.readers("table" regclass) IS 'Returns the functions that ridepulse.watch has made for a table and that the caller may drop.';
 CREATE FUNCTION ridepulse.reads_owner_code(w ridepulse.watches) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2518,7 +2595,7 @@ CREATE FUNCTION ridepulse.record_unreadable(w ridepulse.watches, relation regcla
 declare
   code text := source #>> '{error,state}';
   detail text := format('SQLSTATE %s: %s', code, source #>> '{error,message}');
-  key jsonb := source -> 'key';
+  key jsonb := nullif(source -> 'key', 'null');
   former_id text := ridepulse.mapped_id(w, source #> '{old,row}');
   own_id text := case when jsonb_array_length(key) = 1 then w.prefix || nullif(key ->> 0, '') end;
   missing text;
@@ -2809,13 +2886,13 @@ begin
   insert into ridepulse.watches as a (relation, mapping, prefix, columns, attributes, constants,
     states, condition, ride_function, time_zone, attached_schema, attached_name)
   select w.relation, w.mapping, w.prefix, w.columns, w.attributes, w.constants, w.states,
-    w.condition, w.ride_function, w.time_zone, c.relnamespace::regnamespace::name, c.relname
-  from pg_class c where c.oid = w.relation
+    w.condition, w.ride_function, w.time_zone, n.nspname, c.relname
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = w.relation
   on conflict on constraint watches_pkey do update set
     mapping = excluded.mapping, prefix = excluded.prefix, columns = excluded.columns,
     attributes = excluded.attributes, constants = excluded.constants, states = excluded.states,
     condition = excluded.condition, ride_function = excluded.ride_function,
-    time_zone = excluded.time_zone, watched_at = excluded.watched_at,
+    time_zone = excluded.time_zone, watched_at = excluded.watched_at, live_states = null,
     backfill_until = excluded.backfill_until, attached_schema = excluded.attached_schema,
     attached_name = excluded.attached_name;
 end
@@ -2997,7 +3074,7 @@ declare
   functions regprocedure[] := array(
     select p.oid from pg_proc p
     where p.pronamespace = 'ridepulse'::regnamespace and p.proname in ('watch', 'unwatch',
-      'require_owner', 'lock_table', 'check_mapping', 'register_watch', 'read_row', 'watched')
+      'require_owner', 'lock_table', 'readers', 'drop_unused', 'check_mapping', 'register_watch', 'watched')
     order by p.proname);
 begin
   if not pg_has_role(owner_id, 'usage') then
@@ -3051,10 +3128,10 @@ begin
       using errcode = 'insufficient_privilege',
             hint = 'To attach a table of your own, call ridepulse.watch as its owner.';
   end if;
-  if current_setting('ridepulse.silent', true) = 'on' then
-    if tg_op = 'UPDATE' then
-      return null;
-    end if;
+  if tg_op = 'UPDATE' and (old is not distinct from new
+       or current_setting('ridepulse.silent', true) = 'on') then
+    return null;
+  elsif current_setting('ridepulse.silent', true) = 'on' then
     event := 'ride_watched';
   elsif new.state is not null and new.state <> ''
      and (tg_op = 'INSERT' or new.state is distinct from old.state) then
@@ -3082,11 +3159,13 @@ CREATE FUNCTION ridepulse.ride_stamped() RETURNS trigger
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-  new.updated_at := now();
+  if old.updated_at is not distinct from new.updated_at and old is distinct from new then
+    new.updated_at := now();
+  end if;
   return new;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.ride_stamped() IS 'Trigger function: sets updated_at of a changed ride to the start of the transaction.';
+COMMENT ON FUNCTION ridepulse.ride_stamped() IS 'Trigger function: sets updated_at of a ride that changed to the start of the transaction, unless the update sets it.';
 CREATE FUNCTION ridepulse.rides_removed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3276,12 +3355,16 @@ begin
 end
 $_$;
 COMMENT ON FUNCTION ridepulse.rotate_recorded() IS 'Drops days of recorded passes that are older than ridepulse.retention.recorded, creates the partitions of today and 2 days ahead, and returns each action with its object. Does nothing while another session runs it.';
-CREATE FUNCTION ridepulse.row_expression(w ridepulse.watches, is_key boolean DEFAULT false) RETURNS text
+CREATE FUNCTION ridepulse.row_expression(w ridepulse.watches, is_key boolean DEFAULT false, is_lazy boolean DEFAULT false) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET standard_conforming_strings TO 'on'
-    AS $$
-  select format('jsonb_build_object(''in'', (%s' || E'\n' || ') is true, ''row'', %s)',
+    AS $_$
+  select format(case when is_lazy and w.ride_function is not null and w.condition is not null
+      then '(select jsonb_build_object(''in'', "ridepulse.i".is_in, ''row'', '
+        'case when "ridepulse.i".is_in then %2$s end) from (select (%1$s' || E'\n'
+        || ') is true as is_in offset 0) "ridepulse.i")'
+      else 'jsonb_build_object(''in'', (%1$s' || E'\n' || ') is true, ''row'', %2$s)' end,
     coalesce(w.condition, 'true'),
     case when w.ride_function is not null then format('to_jsonb(%s(r.*))', w.ride_function)
       else format('(select to_jsonb("ridepulse.x".*) from (select %s) "ridepulse.x")', (
@@ -3291,8 +3374,8 @@ CREATE FUNCTION ridepulse.row_expression(w ridepulse.watches, is_key boolean DEF
           where not is_key or c.key in ('id', 'state')
           union
           select value from jsonb_each_text(w.attributes) where not is_key) names)) end)
-$$;
-COMMENT ON FUNCTION ridepulse.row_expression(w ridepulse.watches, is_key boolean) IS 'Returns the SQL expression that reads a row r: whether it meets the condition, and the mapped values. is_key: only ID and state.';
+$_$;
+COMMENT ON FUNCTION ridepulse.row_expression(w ridepulse.watches, is_key boolean, is_lazy boolean) IS 'Returns the SQL expression that reads a row r: whether it meets the condition, and the mapped values. is_key: only ID and state. is_lazy: the ride function is called only for a row that meets the condition.';
 CREATE FUNCTION ridepulse.runs_owner_code("table" regclass) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3453,10 +3536,10 @@ CREATE FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timelin
     AS $$
 begin
   system_identifier := (pg_control_system()).system_identifier;
-  timeline := ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
+  timeline := ridepulse.wal_timeline();
 end
 $$;
-COMMENT ON FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timeline integer) IS 'Returns the server and the timeline of its write-ahead log, which each promotion of a standby raises. Errors: 55000 on a standby.';
+COMMENT ON FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timeline integer) IS 'Returns the server and the timeline of its write-ahead log, which each promotion of a standby raises, see ridepulse.wal_timeline. Errors: 55000 on a standby.';
 CREATE FUNCTION ridepulse.set_preference(app text, owner_id text, topic text, allowed boolean) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3533,14 +3616,7 @@ begin
     ride := ridepulse.mapped_ride(w, change -> 'row');
     continue when ride.id is null;
     perform set_config('ridepulse.silent', 'on', true);
-    update ridepulse.rides r set state = ride.state, customer_id = ride.customer_id,
-      driver_id = ride.driver_id, pickup_at = ride.pickup_at, time_zone = ride.time_zone,
-      attributes = ride.attributes
-    where r.id = ride.id
-      and (r.state, r.customer_id, r.driver_id, r.pickup_at, r.time_zone, r.attributes)
-        is distinct from (ride.state, ride.customer_id, ride.driver_id, ride.pickup_at,
-                          ride.time_zone, ride.attributes);
-    if found then
+    if ridepulse.write_ride(ride) then
       refreshed := refreshed + 1;
       insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
       values (ride.id, 'ride_watched', '{}', ride.customer_id, ride.driver_id);
@@ -3570,12 +3646,15 @@ declare
   was_ride boolean := coalesce((old_row ->> 'in')::boolean and old_row -> 'row' <> 'null', false);
   former_id text := ridepulse.mapped_id(w, old_row -> 'row');
   former_state text := ridepulse.mapped_state(w, old_row -> 'row');
-  is_silent boolean;
+  new_id text := ridepulse.mapped_id(w, new_row -> 'row');
+  new_state text := ridepulse.mapped_state(w, new_row -> 'row');
+  is_silent boolean := operation = 'UNREAD' or was_ride and former_id = new_id
+    and former_state is not distinct from new_state;
   is_there boolean;
   ride ridepulse.rides;
 begin
   if was_ride
-     and (not is_ride or former_id is distinct from ridepulse.mapped_id(w, new_row -> 'row'))
+     and (not is_ride or former_id is distinct from new_id)
      and not ridepulse.remove_ride(w, former_id)
      and operation = 'DELETE' and octet_length(former_id) <= 512
   then
@@ -3587,12 +3666,20 @@ begin
   if not is_ride or operation = 'GONE' then
     return;
   end if;
+  if operation = 'UPDATE' and is_silent and pg_trigger_depth() = 1
+     and coalesce(not new_state = any (w.live_states), w.live_states is not null)
+     and not exists (select from ridepulse.rides r where r.id = new_id)
+  then
+    return;
+  end if;
   ride := ridepulse.mapped_ride(w, new_row -> 'row');
   if ride.id is null then
     return;
   end if;
-  is_silent := operation = 'UNREAD' or was_ride and former_id = ride.id
-    and former_state is not distinct from ride.state;
+  -- Most rows that change have a ride, and no trigger of the app has written it in this transaction.
+  if is_silent and pg_trigger_depth() = 1 and ridepulse.write_ride(ride) then
+    return;
+  end if;
   loop
     perform from ridepulse.rides r where r.id = ride.id for no key update;
     is_there := found;
@@ -3605,16 +3692,11 @@ begin
         perform ridepulse.enter_state(ride.id, ride.state, clock_timestamp(), false);
       end if;
     end if;
-    if is_there or ((operation = 'INSERT' or former_id = ride.id) and ridepulse.restore_ride(ride.id)) then
+    if is_there or ((operation = 'INSERT' or not was_ride or former_id = ride.id)
+         and ridepulse.restore_ride(ride.id)) then
       perform set_config('ridepulse.silent', 'on', true)
       where is_there and is_silent and pg_trigger_depth() > 1 and ridepulse.is_unannounced(ride);
-      update ridepulse.rides r set state = ride.state, customer_id = ride.customer_id,
-        driver_id = ride.driver_id, pickup_at = ride.pickup_at, time_zone = ride.time_zone,
-        attributes = ride.attributes
-      where r.id = ride.id
-        and (r.state, r.customer_id, r.driver_id, r.pickup_at, r.time_zone, r.attributes)
-          is distinct from (ride.state, ride.customer_id, ride.driver_id, ride.pickup_at,
-                            ride.time_zone, ride.attributes);
+      perform ridepulse.write_ride(ride);
       perform set_config('ridepulse.silent', '', true);
       return;
     end if;
@@ -3821,13 +3903,17 @@ CREATE FUNCTION ridepulse.unwatch("table" regclass) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+  readers regprocedure[];
 begin
   perform ridepulse.require_owner("table");
+  readers := ridepulse.readers("table");
   perform ridepulse.lock_table("table", 'all');
   execute format('drop trigger if exists ridepulse_read on %s', "table");
   execute format('drop trigger if exists ridepulse_watch on %s', "table");
   execute format('drop trigger if exists ridepulse_read_update on %s', "table");
   execute format('drop trigger if exists ridepulse_watch_update on %s', "table");
+  perform ridepulse.drop_unused(readers);
   perform ridepulse.register_watch("table", null);
 end
 $$;
@@ -3930,6 +4016,20 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.wake() IS 'Trigger function: notifies sleeping nodes of a new event. Errors: 42501 on any table other than ridepulse.events.';
+CREATE FUNCTION ridepulse.wal_timeline() RETURNS integer
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  return ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
+exception when object_not_in_prerequisite_state then
+  if pg_is_in_recovery() then
+    raise;
+  end if;
+  return 0;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.wal_timeline() IS 'Returns the timeline of the server''s write-ahead log, which each promotion of a standby raises; 0 where the service that runs the database does not give its position. Errors: 55000 on a standby.';
 CREATE FUNCTION ridepulse.watch("table" regclass, mapping jsonb) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3937,8 +4037,18 @@ CREATE FUNCTION ridepulse.watch("table" regclass, mapping jsonb) RETURNS void
 declare
   plan record;
   command text;
+  former regprocedure[];
+  owner regrole := (select c.relowner from pg_class c where c.oid = "table");
+  schema regnamespace := (select c.relnamespace from pg_class c where c.oid = "table");
 begin
   perform ridepulse.require_owner("table");
+  former := ridepulse.readers("table");
+  if not has_schema_privilege(owner, schema, 'create') then
+    raise exception 'ridepulse.watch: role % may not create a function in schema %', owner, schema
+      using errcode = 'insufficient_privilege',
+            hint = format('It reads the rows of %s: grant create on schema %s to %s;', "table",
+              schema, owner);
+  end if;
   select * into plan from ridepulse.check_mapping("table", coalesce(mapping, 'null'));
   begin
     execute format('select %s from %s r limit 0', plan.expression, "table");
@@ -3949,9 +4059,14 @@ begin
   end;
   -- Must precede the lock on any row of this schema for which a writer of the table may wait.
   perform ridepulse.lock_table("table", 'write');
-  foreach command in array plan.triggers loop
+  foreach command in array plan.commands loop
     execute command;
   end loop;
+  -- A superuser may attach a table for its owner, whose code the function is.
+  if owner <> current_user::regrole then
+    execute format('alter function %s() owner to %s', plan.reader, owner);
+  end if;
+  perform ridepulse.drop_unused(former);
   perform ridepulse.register_watch("table", mapping);
 end
 $$;
@@ -4032,6 +4147,22 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.withdraw(app text, owner_id text, installation_id text) IS 'Withdraws an owner''s cards and start tokens on an installation, and those that name none; returns whether there were any. installation_id: null means all except those of the owner''s other phones.';
+CREATE FUNCTION ridepulse.write_ride(ride ridepulse.rides) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  update ridepulse.rides r set state = ride.state, customer_id = ride.customer_id,
+    driver_id = ride.driver_id, pickup_at = ride.pickup_at, time_zone = ride.time_zone,
+    attributes = ride.attributes
+  where r.id = ride.id
+    and (r.state, r.customer_id, r.driver_id, r.pickup_at, r.time_zone, r.attributes)
+      is distinct from (ride.state, ride.customer_id, ride.driver_id, ride.pickup_at,
+                        ride.time_zone, ride.attributes);
+  return found;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.write_ride(ride ridepulse.rides) IS 'Writes the columns of a ride that a row maps. Returns false if there is no ride, or if it has these values.';
 CREATE TABLE ridepulse.agenda (
     ride_id text NOT NULL,
     due_at timestamp with time zone,
@@ -5089,7 +5220,7 @@ CREATE VIEW ridepulse.watch_problems AS
             NULL::timestamp with time zone AS timestamptz,
             NULL::timestamp with time zone AS timestamptz
            FROM (ridepulse.watches w
-             JOIN pg_trigger g ON (((g.tgrelid = (w.relation)::oid) AND (g.tgname = ANY (ARRAY['ridepulse_read'::name, 'ridepulse_read_update'::name])) AND (g.tgnargs < 4))))
+             JOIN pg_trigger g ON (((g.tgrelid = (w.relation)::oid) AND (g.tgname = ANY (ARRAY['ridepulse_read'::name, 'ridepulse_read_update'::name])) AND (g.tgargs <> '\x3200'::bytea))))
         UNION ALL
          SELECT w.relation,
             ''::text AS text,
@@ -5167,9 +5298,10 @@ CREATE VIEW ridepulse.watched AS
     watches.mapping,
     watches.watched_at,
     watches.backfilled_at,
-    (NOT (watches.backfilled_watch IS DISTINCT FROM watches.watched_at)) AS is_backfilled
+    (NOT (watches.backfilled_watch IS DISTINCT FROM watches.watched_at)) AS is_backfilled,
+    watches.live_states
    FROM ridepulse.watches;
-COMMENT ON VIEW ridepulse.watched IS 'The attached tables, with their mappings. is_backfilled: whether live rows were copied since ridepulse.watch was last called.';
+COMMENT ON VIEW ridepulse.watched IS 'The attached tables, with their mappings. is_backfilled: whether live rows were copied since ridepulse.watch was last called; live_states: those of which states.';
 ALTER TABLE ONLY ridepulse.ledger ATTACH PARTITION ridepulse.ledger_default DEFAULT;
 ALTER TABLE ONLY ridepulse.recorded ATTACH PARTITION ridepulse.recorded_default DEFAULT;
 ALTER TABLE ONLY ridepulse.agenda
@@ -5317,11 +5449,11 @@ ALTER INDEX ridepulse.ledger_verdicts ATTACH PARTITION ridepulse.ledger_default_
 ALTER INDEX ridepulse.recorded_by_time ATTACH PARTITION ridepulse.recorded_default_from_at_fence_idx;
 CREATE TRIGGER added AFTER INSERT ON ridepulse.rides FOR EACH ROW EXECUTE FUNCTION ridepulse.ride_changed();
 CREATE TRIGGER changed AFTER UPDATE ON ridepulse.participants FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION ridepulse.participant_removed();
-CREATE TRIGGER changed AFTER UPDATE ON ridepulse.rides FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (current_setting('ridepulse.silent'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION ridepulse.ride_changed();
+CREATE TRIGGER changed AFTER UPDATE ON ridepulse.rides FOR EACH ROW EXECUTE FUNCTION ridepulse.ride_changed();
 CREATE TRIGGER checked BEFORE INSERT OR UPDATE ON ridepulse.participants FOR EACH ROW EXECUTE FUNCTION ridepulse.participant_checked();
 CREATE CONSTRAINT TRIGGER entered_states_removed AFTER DELETE ON ridepulse.rides DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ridepulse.entered_states_removed();
 CREATE TRIGGER keep_channel_ids BEFORE UPDATE OF attributes ON ridepulse.rides FOR EACH ROW WHEN (((old.attributes IS DISTINCT FROM new.attributes) AND (jsonb_typeof(old.attributes) = 'object'::text) AND (jsonb_typeof(new.attributes) = 'object'::text) AND ((old.attributes)::text ~~ '%\_channel\_id"%'::text))) EXECUTE FUNCTION ridepulse.keep_channel_ids();
 CREATE TRIGGER left_ride AFTER DELETE ON ridepulse.participants FOR EACH ROW EXECUTE FUNCTION ridepulse.participant_removed();
 CREATE TRIGGER removed AFTER DELETE ON ridepulse.rides REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION ridepulse.rides_removed();
-CREATE TRIGGER stamped BEFORE UPDATE ON ridepulse.rides FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (NOT (old.updated_at IS DISTINCT FROM new.updated_at)))) EXECUTE FUNCTION ridepulse.ride_stamped();
+CREATE TRIGGER stamped BEFORE UPDATE ON ridepulse.rides FOR EACH ROW EXECUTE FUNCTION ridepulse.ride_stamped();
 CREATE CONSTRAINT TRIGGER wake AFTER INSERT ON ridepulse.events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((current_setting('ridepulse.transaction'::text, true) IS DISTINCT FROM (pg_current_xact_id())::text) AND (set_config('ridepulse.transaction'::text, (pg_current_xact_id())::text, true) IS NOT NULL))) EXECUTE FUNCTION ridepulse.wake();
