@@ -1,6 +1,4 @@
-#if canImport(CVersion)
-  import CVersion
-#endif
+import CVersion
 
 /// The version that `ridepulse --version` prints, and that ledger, metrics, images and package have.
 enum Version {
@@ -21,10 +19,6 @@ enum Version {
   private static let unknown = "unknown"
 
   /// Empty in a debug build.
-  #if canImport(CVersion)
-    private static let commit = String(
-      decoding: (0..<UInt32(64)).map { ridepulse_commit($0) }.prefix { $0 != 0 }, as: UTF8.self)
-  #else
-    private static let commit = ""
-  #endif
+  private static let commit = String(
+    decoding: (0..<UInt32(64)).map { ridepulse_commit($0) }.prefix { $0 != 0 }, as: UTF8.self)
 }
