@@ -34,7 +34,7 @@ def validate(document, source):
     name = f"{source}: {document['kind']} {document['metadata']['name']}"
     if document["kind"] == "PodMonitor":
         # Of the Prometheus operator: the API's schemas do not have it.
-        known = {"selector", "podMetricsEndpoints", "namespaceSelector", "podTargetLabels"}
+        known = {"jobLabel", "selector", "podMetricsEndpoints", "namespaceSelector", "podTargetLabels"}
         unknown = set(document["spec"]) - known
         check(not unknown, f"{name}: unknown {sorted(unknown)}")
         return
