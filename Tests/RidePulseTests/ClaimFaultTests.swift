@@ -138,7 +138,6 @@ import TestSupport
       #expect(answer.text == "stopping\n")
       #expect(try client.get("/healthz").status == 200)
       #expect(server.exitStatus() == 0)
-      #expect(try stage.arrivals().contains { $0.isAccepted })
     }
   }
 }

@@ -24,7 +24,7 @@ import Testing
   private static let remedy =
     "nothing is lost; ridepulse doctor names what is missing, or which session is in the way"
   private static let settlement =
-    "settlement has failed since 2027-01-15T08:00:00.000000Z (20 s): "
+    "settlement has failed since 2027-01-15T08:00:00Z (20 s): "
     + "42501: permission denied for table rides; no ride is claimed or sent until it succeeds: "
     + "fix what Postgres names, nothing is lost"
 
