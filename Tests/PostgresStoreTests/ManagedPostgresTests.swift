@@ -36,7 +36,8 @@ import Testing
           name: "hello", app: .driver, when: .on(["e"]), what: .alert(alert),
           expires: .after(.seconds(3600)), source: "test")
       ])
-    let configuration = EngineConfiguration(rules: rules, bundleIDs: [.driver: "com.example.driver"])
+    let configuration = EngineConfiguration(
+      rules: rules, bundleIDs: [.driver: "com.example.driver"])
     let store = PostgresRideStore(
       node: "11111111-2222-8333-8444-555555555555", host: "test", apps: [.driver], rules: rules,
       lease: .seconds(600), claims: session, settlements: try PostgresSession(conninfo: url),

@@ -255,7 +255,8 @@ import Testing
     #expect(try await session.value(readers) == "0")
   }
 
-  @Test func `R64: a session that has read rows sees that a column was renamed, and removes no ride`()
+  @Test
+  func `R64: a session that has read rows sees that a column was renamed, and removes no ride`()
     async throws
   {
     try await watch(

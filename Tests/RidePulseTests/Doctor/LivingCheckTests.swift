@@ -35,7 +35,8 @@ struct LivingCheckTests {
       $0.nodes = [claiming]
       due(&$0, for: .seconds(29))
     },
-    Case("rides wait although a node claims", [["due rides", "3 rides are due, the oldest for 31s"]]
+    Case(
+      "rides wait although a node claims", [["due rides", "3 rides are due, the oldest for 31s"]]
     ) {
       $0.nodes = [claiming]
       due(&$0, for: .seconds(31))
