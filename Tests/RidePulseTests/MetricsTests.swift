@@ -215,6 +215,28 @@ import TestSupport
     #expect(Set(own.map { Substring($0.rawValue) }) == known)
   }
 
+  /// Returns what follows `- alert: ` or `## `, by the name that it begins with, in order.
+  private func sections(_ path: String, _ mark: String) throws -> [(name: String, text: String)] {
+    try String(contentsOfFile: Self.deploy + path, encoding: .utf8)
+      .components(separatedBy: mark).dropFirst()
+      .map { (name: String($0.prefix { $0 != "\n" }), text: $0) }
+  }
+
+  @Test func `Each alert leads to its section of the runbook`() throws {
+    let alerts = try sections("/prometheus/alerts.yaml", "- alert: ")
+    let runbook = try sections("/../docs/runbook.md", "\n## ")
+    #expect(!alerts.isEmpty && alerts.map { $0.name } == runbook.map { $0.name })
+    for alert in alerts {
+      let page = "file:///usr/share/doc/ridepulse/docs/runbook.md#\(alert.name.lowercased())"
+      #expect(alert.text.contains("runbook_url: \"\(page)\"\n"), "\(alert.name)")
+    }
+    for section in runbook {
+      for line in ["\n- Customers: ", "\n- First: ", "\n- Fix: "] {
+        #expect(section.text.contains(line), "\(section.name): \(line)")
+      }
+    }
+  }
+
   @Test func `Each alert fires when it must and is quiet otherwise`() throws {
     let rules = Self.deploy + "/prometheus/alerts.yaml"
     let checked = try promtool("check", "rules", rules)

@@ -5,15 +5,15 @@ import Testing
 
 /// Tests that the SQL which is printed as a remedy is permitted to the role of the service.
 @Suite("Remedies", .timeLimit(.minutes(60))) struct RemedyTests {
-  /// Objects and verbs in the texts of the program and of the alerts, except those that name whose
-  /// statement it is.
+  /// Objects and verbs in the texts of the program, of the alerts and of the runbook, except those
+  /// that name whose statement it is.
   private static func remedies() throws -> Set<String> {
     let files = FileManager.default.enumerator(atPath: Project.path("Sources/RidePulse"))
     let paths = (files?.compactMap { $0 as? String } ?? [])
       .filter { $0.hasSuffix(".swift") && !$0.hasPrefix("Demo/") }
       .map { Project.path("Sources/RidePulse/" + $0) }
     var found: Set<String> = []
-    for path in paths + [Project.path("deploy/prometheus/alerts.yaml")] {
+    for path in paths + ["deploy/prometheus/alerts.yaml", "docs/runbook.md"].map(Project.path) {
       // Lines that continue a text are one.
       let text = try String(contentsOfFile: path, encoding: .utf8)
         .replacing(/"\s*\n\s*\+ "/, with: "").replacing("\\(Database.schema)", with: "ridepulse")
