@@ -178,8 +178,9 @@ import TestSupport
     let linked = try Tool.run(
       "/usr/bin/env",
       [
-        "swiftc", "-I", ".", "-o", "tests", "main.swift", "fixtures/CardFixtureTests.swift",
-        "Rides.o",
+        // The generated test finds its files by the path that it was compiled from.
+        "swiftc", "-I", ".", "-o", "tests", "main.swift",
+        folder.fixtures + "/CardFixtureTests.swift", "Rides.o",
       ], in: folder.path)
     try #require(linked.status == 0, "\(linked.errors)\(linked.output)")
     return try Tool.run(folder.path + "/tests", [])

@@ -23,23 +23,29 @@ package struct ReplicationState: Hashable, Sendable {
 }
 
 extension ReplicationState {
-  // Without pg_monitor the rows of pg_stat_replication are visible, and their columns are null.
-  private static let statement = Statement(
+  private static let timeline = Statement(
     name: "",
     sql: """
       select case when not pg_is_in_recovery() then
-          (select timeline_id::bigint from pg_control_checkpoint()) end,
-        (select count(*) from pg_stat_replication), current_setting('synchronous_standby_names'),
-        current_setting('synchronous_commit')
+        ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint end
+      """)
+  // Without pg_monitor the rows of pg_stat_replication are visible, and their columns are null.
+  private static let settings = Statement(
+    name: "",
+    sql: """
+      select (select count(*) from pg_stat_replication),
+        current_setting('synchronous_standby_names'), current_setting('synchronous_commit')
       """)
 
   /// Reads the state; any role may.
   package static func read(_ session: PostgresSession) async throws(PostgresError)
     -> ReplicationState
   {
-    let row = try await session.run([Call(statement)])[0]
+    let row = try await session.run([Call(settings)])[0]
+    // Some services that run Postgres refuse the log's position: ridepulse.wal_timeline.
+    let timeline = try? await session.run([Call(timeline)])[0].int64(0, 0)
     return ReplicationState(
-      timeline: row.int64(0, 0), standbys: try row.value(0, 1),
-      synchronousNames: try row.value(0, 2), commit: try row.value(0, 3))
+      timeline: timeline, standbys: try row.value(0, 0), synchronousNames: try row.value(0, 1),
+      commit: try row.value(0, 2))
   }
 }
