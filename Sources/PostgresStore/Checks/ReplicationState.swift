@@ -23,7 +23,7 @@ package struct ReplicationState: Hashable, Sendable {
 }
 
 extension ReplicationState {
-  private static let timeline = Statement(
+  private static let position = Statement(
     name: "",
     sql: """
       select case when not pg_is_in_recovery() then
@@ -43,7 +43,7 @@ extension ReplicationState {
   {
     let row = try await session.run([Call(settings)])[0]
     // Some services that run Postgres refuse the log's position: ridepulse.wal_timeline.
-    let timeline = try? await session.run([Call(timeline)])[0].int64(0, 0)
+    let timeline = try? await session.run([Call(position)])[0].int64(0, 0)
     return ReplicationState(
       timeline: timeline, standbys: try row.value(0, 0), synchronousNames: try row.value(0, 1),
       commit: try row.value(0, 2))
