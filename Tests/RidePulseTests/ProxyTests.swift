@@ -25,9 +25,11 @@ import Testing
     func start(_ backend: String, token: String) throws -> (LineProcess, APIClient) {
       let sessions =
         #"{"s1": {"owner": "c1", "apps": ["customer"]}, "s2": {"owner": "c2", "apps": ["customer"]}}"#
+      // A child of this process does not receive SIGTERM unless it unblocks it, and a proxy has no reason to.
       let proxy = try LineProcess(
-        "/usr/bin/env",
+        "/bin/sh",
         [
+          "-c", #""$@" & child=$!; cat > /dev/null; kill -9 $child"#, "sh", "/usr/bin/env",
           "RIDEPULSE_URL=\(backend)", "RIDEPULSE_ADMIN_TOKEN=\(token)", "PORT=0",
           "SESSIONS=\(sessions)", #"RIDES={"r1": ["c1"], "r2": ["c2"]}"#, program,
           "\(folder)/\(file)",
@@ -55,7 +57,7 @@ import Testing
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
       let (proxy, phone) = try language.start(api.url, token: api.token ?? "")
-      defer { _ = proxy.terminate() }
+      defer { proxy.stop() }
       let other = APIClient(url: phone.url, token: "s2")
       let device =
         #"{"app": "driver", "owner_id": "c9", "token": "\#(Self.token)", "installation_id": "i1"}"#
@@ -116,7 +118,7 @@ import Testing
   ) async throws {
     // Nothing listens there: a call that is passed on is answered with 503.
     let (proxy, phone) = try language.start("http://127.0.0.1:1", token: "sesame-42")
-    defer { _ = proxy.terminate() }
+    defer { proxy.stop() }
     for call in Self.refused {
       let data = call.body.map { ["--header", "Content-Type: application/json", "--data", $0] }
       let answer = try phone.ask(
@@ -144,7 +146,7 @@ import Testing
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
       let (proxy, phone) = try language.start(api.url, token: "wrong")
-      defer { _ = proxy.terminate() }
+      defer { proxy.stop() }
       #expect(try phone.post("/v1/devices", "{}").status == 503)
     }
   }
@@ -158,7 +160,7 @@ import Testing
       defer { server.stop() }
       let url = api.url.replacing("http://", with: "https://")
       let (proxy, phone) = try language.start(url, token: api.token ?? "")
-      defer { _ = proxy.terminate() }
+      defer { proxy.stop() }
       let device = #"{"token": "\#(Self.token)", "installation_id": "i1"}"#
       #expect(try phone.post("/v1/devices", device).status == 503)
       #expect(try await stage.value(Self.phones) == "")
@@ -172,7 +174,8 @@ import Testing
     let result = try Tool.run(
       "/usr/bin/env",
       [
-        "RIDEPULSE_URL=\(url)", "PORT=0", "timeout", "20", language.program,
+        "RIDEPULSE_URL=\(url)", "PORT=0", "timeout", "-s", "KILL", "20",
+        language.program,
         "\(Self.folder)/\(language.file)",
       ])
     #expect(result.status == 1 && result.errors.contains("RIDEPULSE_URL"), "\(result.errors)")
