@@ -93,6 +93,7 @@ import Testing
       let stranger = APIClient(url: url, token: "sesame-62")
       #expect(try stranger.post("/v1/events", event).code == "unauthorized")
       let known = APIClient(url: url, token: "sesame-61")
+      try await wait(until: "/readyz answers 200") { try known.get("/readyz").status == 200 }
       #expect(try known.post("/v1/events", event).eventID != nil)
       #expect(server.stop() == 0)
     }

@@ -114,12 +114,14 @@ struct LivingCheckTests {
         insert into ridepulse.agenda (ride_id, due_at, fence, leased_until)
         values ('late', now() - interval '1 minute', 1, now() - interval '1 minute')
         """)
-      let lock = try await OpenTransaction(stage, "lock table ridepulse.rides")
       let ill = try Checkup(stage.environment)
       ill.expect("settlement", "failure", "the auditor refuses")
       ill.expect("parked rides", "warning", "ridepulse.unpark")
       ill.expect("due rides", "warning", "no node claims")
-      ill.expect("locks", "warning", "pg_terminate_backend")
+      // A settlement waits for it, too.
+      let lock = try await OpenTransaction(stage, "lock table ridepulse.rides")
+      let held = try Checkup(stage.environment)
+      held.expect("locks", "warning", "pg_terminate_backend")
       try await lock.commit()
     }
   }
