@@ -60,7 +60,7 @@
     }
 
     /// Asks for permission to notify, at a moment of your choice; returns the answer.
-    public func askForPermission(
+    @discardableResult public func askForPermission(
       _ options: UNAuthorizationOptions = [.alert, .sound, .badge]
     ) async -> Bool {
       do {
