@@ -89,7 +89,7 @@ import Testing
       try await server.waitForLog("Admin server")
       try await stage.addRide()
       let url = "http://127.0.0.1:\(server.field("port") ?? "")"
-      let event = #"{"event": "driver_arrived", "ride_id": "r1"}"#
+      let event = #"{"event": "eta_changed", "ride_id": "r1"}"#
       let stranger = APIClient(url: url, token: "sesame-62")
       #expect(try stranger.post("/v1/events", event).code == "unauthorized")
       let known = APIClient(url: url, token: "sesame-61")
