@@ -77,7 +77,7 @@ package struct JSONParser {
   private mutating func object(depth: Int) throws(Fault) -> [String: JSONValue] {
     try enter(depth)
     if take("}") { return [:] }
-    // Attributes and data have a handful of members, and a dictionary that grows is hashed anew.
+    // Attributes and data have a handful of members, and a dictionary that grows is hashed again.
     var members = [String: JSONValue](minimumCapacity: depth == 1 ? 6 : 1)
     repeat {
       skipSpace()

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Passes the tokens of widgets and controls from the widget extension, where iOS gives them, to the app, which
-/// registers them for whoever is signed in: at its next launch, foreground or background push.
+/// registers them for the person who is signed in: at its next launch, foreground or background push.
 public struct ExtensionTokens: Sendable {
   private let folder: TokenFolder
   private let onEvent: @Sendable (KitEvent) -> Void
