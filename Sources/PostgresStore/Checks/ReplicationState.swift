@@ -42,8 +42,13 @@ extension ReplicationState {
     -> ReplicationState
   {
     let row = try await session.run([Call(settings)])[0]
-    // Some services that run Postgres refuse the log's position: ridepulse.wal_timeline.
-    let timeline = try? await session.run([Call(position)])[0].int64(0, 0)
+    var timeline: Int64?
+    do throws(PostgresError) {
+      timeline = try await session.run([Call(position)])[0].int64(0, 0)
+    } catch {
+      // Some services that run Postgres refuse the log's position: ridepulse.wal_timeline.
+      if error.server?.sqlState != "55000" { throw error }
+    }
     return ReplicationState(
       timeline: timeline, standbys: try row.value(0, 0), synchronousNames: try row.value(0, 1),
       commit: try row.value(0, 2))
