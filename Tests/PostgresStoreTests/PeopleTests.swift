@@ -103,11 +103,8 @@ import Testing
     #expect(try await session.rows(Self.cards).contains("at i1 signed_out"))
   }
 
-  @Test func `R76: a card that was signed out lives again only where its owner is signed in`()
-    async throws
-  {
-    try await addPeople()
-    try await session.script("select ridepulse.unregister_device('customer', 'a1')")
+  /// Registers a card of `c1` that was signed out, before and after its owner signs in again.
+  private func expectCardFollowsSignIn() async throws {
     let again = """
       select ridepulse.register_live_activity('r1', 'customer', 'c1', 'b1', 'at i1',
         installation_id => 'i1')
@@ -118,6 +115,14 @@ import Testing
       "select ridepulse.register_device('customer', 'c1', 'a1', installation_id => 'i1')")
     try await session.script(again)
     #expect(try await session.rows(Self.cards).contains("at i1 -"))
+  }
+
+  @Test func `R76: a card that was signed out lives again only where its owner is signed in`()
+    async throws
+  {
+    try await addPeople()
+    try await session.script("select ridepulse.unregister_device('customer', 'a1')")
+    try await expectCardFollowsSignIn()
   }
 
   @Test func `R77: a card that its app reports as gone stays gone`() async throws {
@@ -145,16 +150,7 @@ import Testing
     #expect(try await session.value(end) == "f")
     #expect(try await session.rows(Self.cards).contains("at i1 signed_out"))
     try await session.script("select ridepulse.unregister_device('customer', 'a1')")
-    let again = """
-      select ridepulse.register_live_activity('r1', 'customer', 'c1', 'b1', 'at i1',
-        installation_id => 'i1')
-      """
-    try await session.script(again)
-    #expect(try await session.rows(Self.cards).contains("at i1 signed_out"))
-    try await session.script(
-      "select ridepulse.register_device('customer', 'c1', 'a1', installation_id => 'i1')")
-    try await session.script(again)
-    #expect(try await session.rows(Self.cards).contains("at i1 -"))
+    try await expectCardFollowsSignIn()
     #expect(
       try await session.refusal(
         "select ridepulse.end_live_activity('customer', 'at i1', reason => 'ended')")
