@@ -23,7 +23,7 @@ import Testing
       """)
   }
 
-  @Test func `a live card stays with its owner, whoever else registers its activity`() async throws
+  @Test func `a live card stays with its owner when another registers its activity`() async throws
   {
     #expect(
       try await session.refusal(Self.foreign)

@@ -113,7 +113,7 @@ import Testing
     #expect(stage.decide(at: 6).emits.count == 1)
   }
 
-  @Test func `an owner whose phones show no alerts is not waited for, whoever reports receipts`() {
+  @Test func `an owner whose phones show no alerts is not waited for, with or without receipts`() {
     var off = Sample.phone(2, app: .driver, owner: "d", token: Sample.driverToken)
     off.hasAlertsOff = true
     var stage = Stage(phones: [off])
