@@ -23,8 +23,7 @@ import Testing
       """)
   }
 
-  @Test func `a live card stays with its owner when another registers its activity`() async throws
-  {
+  @Test func `a live card stays with its owner when another registers its activity`() async throws {
     #expect(
       try await session.refusal(Self.foreign)
         == "22023 activity_id of ridepulse.register_live_activity is a live card of another owner")

@@ -1853,6 +1853,7 @@ CREATE FUNCTION ridepulse.mapped_ride(w ridepulse.watches, source jsonb) RETURNS
 declare
   ride ridepulse.rides;
   problem text;
+  target text;
   pickup text := coalesce(w.constants ->> 'pickup_at', source ->> (w.columns ->> 'pickup_at'));
   problems text[] := '{}';
 begin
@@ -1875,17 +1876,14 @@ begin
   ride.driver_id := coalesce(w.constants ->> 'driver_id', source ->> (w.columns ->> 'driver_id'));
   ride.time_zone := coalesce(
     w.constants ->> 'time_zone', source ->> (w.columns ->> 'time_zone'), 'UTC');
-  if octet_length(ride.state) > 512 then
-    ride.state := null;
-    problems := problems || array['state', 'too_long'];
-  end if;
-  if octet_length(ride.customer_id) > 512 then
-    ride.customer_id := null;
-    problems := problems || array['customer_id', 'too_long'];
-  end if;
-  if octet_length(ride.driver_id) > 512 then
-    ride.driver_id := null;
-    problems := problems || array['driver_id', 'too_long'];
+  if greatest(octet_length(ride.state), octet_length(ride.customer_id),
+              octet_length(ride.driver_id)) > 512 then
+    foreach target in array array['state', 'customer_id', 'driver_id'] loop
+      if octet_length(to_jsonb(ride) ->> target) > 512 then
+        ride := jsonb_populate_record(ride, jsonb_build_object(target, null));
+        problems := problems || array[target, 'too_long'];
+      end if;
+    end loop;
   end if;
   if ride.time_zone <> 'UTC'
      and (ridepulse.parse_time('2000-01-01', ride.time_zone)).problem is not null then
