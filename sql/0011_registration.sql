@@ -1,6 +1,33 @@
 -- The functions by which apps register phones, cards and start tokens, and report contacts. Contract:
 -- docs/sql.md; reasons: docs/decisions/0036-people.md and 0065-contact-by-phone.md.
 
+-- Each token by equality. PostgreSQL keeps the plan of the first calls, and for a list of tokens one that
+-- is made while the table is almost empty reads all phones of the app.
+create function ridepulse.lock_phone(app text, platform text, token text)
+returns ridepulse.devices
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  phone ridepulse.devices;
+begin
+  select * into phone from ridepulse.devices d
+  where d.app = lock_phone.app
+    and d.token = ridepulse.canonical_token(coalesce(lock_phone.platform, 'android'), lock_phone.token)
+    and (lock_phone.platform is not null or d.platform = 'android')
+  for update;
+  if not found and lock_phone.platform is null then
+    select * into phone from ridepulse.devices d
+    where d.app = lock_phone.app and d.token = ridepulse.canonical_token('ios', lock_phone.token)
+      and d.platform = 'ios'
+    for update;
+  end if;
+  return phone;
+end
+$$;
+
+comment on function ridepulse.lock_phone(text, text, text) is
+  'Returns the phone with a token, locked; null if there is none. platform: of a token whose platform '
+  'is unknown, null. token: of an iPhone in upper or lower case.';
+
 -- A phone that changes hands without a sign-out, or keeps its token under another owner, must show
 -- the former owner's cards no longer. Those of an Android phone are not withdrawn: they are its
 -- row's, which has another owner from now on.
@@ -29,12 +56,7 @@ begin
       quote_literal(platform)
       using errcode = 'invalid_parameter_value', hint = 'Send ios or android.';
   end if;
-  select * into old from ridepulse.devices d
-  where d.app = register_device.app
-    and d.token in (register_device.token, lower(register_device.token))
-    and d.token = ridepulse.canonical_token(
-      coalesce(register_device.platform, d.platform), register_device.token)
-  order by d.platform limit 1 for update;
+  old := ridepulse.lock_phone(app, platform, token);
   platform := coalesce(platform, old.platform, 'ios');
   perform ridepulse.check_phone_token('register_device', platform, token);
   token := ridepulse.canonical_token(platform, token);

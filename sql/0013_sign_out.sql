@@ -69,13 +69,9 @@ declare
 begin
   perform ridepulse.check_app('unregister_device', app),
     ridepulse.check_phone_token('unregister_device', null, token);
-  select * into phone from ridepulse.devices d
-  where d.app = unregister_device.app
-    and d.token in (unregister_device.token, lower(unregister_device.token))
-    and d.token = ridepulse.canonical_token(d.platform, unregister_device.token)
-  order by d.platform limit 1 for update;
+  phone := ridepulse.lock_phone(app, null, token);
   -- A repeated call must not sign out what the owner has registered since.
-  if not found or phone.disabled_reason = 'signed_out' then
+  if phone.id is null or phone.disabled_reason = 'signed_out' then
     return false;
   end if;
   update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'signed_out'
