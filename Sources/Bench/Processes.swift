@@ -80,11 +80,34 @@ enum ProcessCost {
     return fields.count > 1 ? Int32(fields[1]) : nil
   }
 
+  /// The CPU time of a process's threads, and how often they waited.
+  struct Threads {
+    var microseconds = 0.0
+    var waits = 0.0
+  }
+
+  /// Returns what the threads of a process that run now have used.
+  static func threads(_ processID: Int32) -> Threads {
+    let tasks = "/proc/\(processID)/task"
+    var sum = Threads()
+    for thread in (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? [] {
+      let times = try? String(contentsOfFile: "\(tasks)/\(thread)/schedstat", encoding: .utf8)
+      let nanoseconds = times?.split(separator: " ").first.flatMap { Double($0) }
+      sum.microseconds += (nanoseconds ?? 0) / 1000
+      sum.waits += number(of: "voluntary_ctxt_switches:", in: "\(tasks)/\(thread)/status")
+    }
+    return sum
+  }
+
   /// Returns the resident memory in MiB.
   static func residentMiB(_ processID: Int32) -> Double {
-    let text = (try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)) ?? ""
-    let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
-    let kilobytes = line?.split(separator: " ").compactMap { Double($0) }.first ?? 0
-    return kilobytes / 1024
+    number(of: "VmRSS:", in: "/proc/\(processID)/status") / 1024
+  }
+
+  /// Returns a number of a file that the kernel writes, a line for each.
+  private static func number(of name: String, in path: String) -> Double {
+    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+    return line?.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }.first ?? 0
   }
 }
