@@ -96,7 +96,7 @@ extension Engine {
     if restDetector.claimed(claim.rides.count, held: held, at: time.uptime()) { parts.onRest() }
     return pollPolicy.claimed(
       claim.rides.count, of: claim.released > 0 ? claim.rides.count : limit,
-      untilDue: claim.nextDue.map { $0 - claim.now })
+      isNotified: claim.isNotified, untilDue: claim.nextDue.map { $0 - claim.now })
   }
 
   /// Claims rides whose last claim ended with its node, once no other ride is in flight: what is in
@@ -144,6 +144,12 @@ extension Engine {
     guard case .rest(let limit) = step, !isStopping else { return }
     beginTurn(.claiming)
     await claimSignal.wait(atMost: limit, on: parts.clock)
+    let isOnlyMissed = state.withLock { state in
+      defer { (state.mayHaveMissed, state.isWoken) = (false, false) }
+      return state.mayHaveMissed && !state.isWoken
+    }
+    // On a busy node, the next notification comes within this time, and one claim serves both.
+    if isOnlyMissed { await claimSignal.wait(atMost: settings.missedDelay, on: parts.clock) }
   }
 
   /// Waits until there is capacity for a batch worth its round trips; returns how many rides may be

@@ -118,7 +118,9 @@ extension Engine {
     let mayHaveMissed = state.withLock { state in
       state.inFlight.settled(rides.count)
       state.heldBytes -= rides.reduce(0) { $0 + $1.textBytes }
-      return rides.contains { $0.claimNumber < state.claims }
+      let mayHaveMissed = rides.contains { $0.claimNumber < state.claims }
+      if mayHaveMissed { state.mayHaveMissed = true }
+      return mayHaveMissed
     }
     if mayHaveMissed { claimSignal.notify() }
     capacitySignal.notify()

@@ -27,6 +27,10 @@ package final class Engine: Sendable {
     var retryAdoptionAt: Duration = .zero
     /// The number of claims that this node has made.
     var claims: UInt64 = 0
+    /// Whether a claim may have skipped events of rides that have been settled since.
+    var mayHaveMissed = false
+    /// Whether the node was woken since its last rest.
+    var isWoken = false
     var isStopping = false
     var isClockOff = false
     /// When the database last answered a claim, as uptime, and how far ahead of this machine's
@@ -90,6 +94,7 @@ package final class Engine: Sendable {
 
   /// Checks for due rides at once, after a commit or on request.
   package func wake() {
+    state.withLock { $0.isWoken = true }
     claimSignal.notify()
   }
 

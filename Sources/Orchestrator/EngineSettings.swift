@@ -32,6 +32,8 @@ package struct EngineSettings: Sendable {
   package var maximumText = 64 << 20
   /// The maximum rest between claims without a notification.
   package var pollInterval: Duration = .seconds(2)
+  /// How long events wait that may have been committed while their ride was held.
+  package var missedDelay: Duration = .milliseconds(10)
   /// How long a turn of a loop may take before the loop counts as stuck.
   ///
   /// It is well above the limits of a statement (10 s) and of a rest (5 s).

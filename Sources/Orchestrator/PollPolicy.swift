@@ -18,6 +18,8 @@ struct PollPolicy {
   let commitDelay: Duration
 
   private var isAsleep = true
+  /// Whether producers have notified the node since the claim before the last.
+  private var isNotified = false
   private var emptyClaims = 0
 
   init(pollInterval: Duration = .seconds(2), commitDelay: Duration = .milliseconds(50)) {
@@ -28,10 +30,17 @@ struct PollPolicy {
   /// The step of the first claim, and of the first one after a rest.
   var claim: Step { .claim(asleep: isAsleep) }
 
-  /// Returns the step after a claim of `rides`, at most `limit`; `untilDue` is the time to the next
-  /// due ride.
-  mutating func claimed(_ rides: Int, of limit: Int, untilDue: Duration?) -> Step {
+  /// Returns the step after a claim of `rides`, at most `limit`.
+  ///
+  /// - Parameters:
+  ///   - isNotified: whether producers that commit after the claim notify the node.
+  ///   - untilDue: the time to the next due ride.
+  mutating func claimed(
+    _ rides: Int, of limit: Int, isNotified: Bool = false, untilDue: Duration?
+  ) -> Step {
     emptyClaims = rides > 0 ? 0 : emptyClaims + 1
+    let wasNotified = self.isNotified
+    self.isNotified = isNotified
     if rides >= limit {
       isAsleep = false
       return claim
@@ -40,7 +49,8 @@ struct PollPolicy {
       isAsleep = true
       return claim
     }
-    var rest = emptyClaims < 2 ? commitDelay : pollInterval
+    // A producer that did not see the request yet may have committed after the claim.
+    var rest = wasNotified && isNotified || emptyClaims >= 2 ? pollInterval : commitDelay
     if let untilDue { rest = min(rest, max(untilDue, .milliseconds(1))) }
     return .rest(atMost: rest)
   }

@@ -41,6 +41,29 @@ import TestSupport
     }
   }
 
+  @Test func `a notified node claims once for an event, after one claim more when it asked`() {
+    var pollPolicy = PollPolicy()
+    let steps = [(0, true), (1, true), (2, true), (0, true)].map {
+      pollPolicy.claimed($0.0, of: 10, isNotified: $0.1, untilDue: nil)
+    }
+    let poll = PollPolicy.Step.rest(atMost: .seconds(2))
+    #expect(steps == [.rest(atMost: .milliseconds(50)), poll, poll, poll])
+    // Notifications have ended: it polls for what follows.
+    #expect(pollPolicy.claimed(1, of: 10, untilDue: nil) == .rest(atMost: .milliseconds(50)))
+    // They are back: one claim more finds what was committed meanwhile.
+    #expect(
+      pollPolicy.claimed(1, of: 10, isNotified: true, untilDue: nil)
+        == .rest(atMost: .milliseconds(50)))
+    #expect(pollPolicy.claimed(1, of: 10, isNotified: true, untilDue: nil) == poll)
+    // After a time of full claims, producers did not notify it.
+    #expect(pollPolicy.claimed(10, of: 10, untilDue: nil) == .claim(asleep: false))
+    #expect(
+      pollPolicy.claimed(1, of: 10, isNotified: false, untilDue: nil) == .claim(asleep: true))
+    #expect(
+      pollPolicy.claimed(1, of: 10, isNotified: true, untilDue: nil)
+        == .rest(atMost: .milliseconds(50)))
+  }
+
   @Test func `a ride that falls due earlier ends the rest, one that is due already too`() {
     var pollPolicy = PollPolicy()
     #expect(

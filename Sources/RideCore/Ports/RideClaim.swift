@@ -36,6 +36,8 @@ package struct Claim: Sendable {
   package var released = 0
   /// Whether rides whose last claim ended with its node wait for `claimLost`.
   package var hasLostClaims = false
+  /// Whether producers that commit after this claim notify the node.
+  package var isNotified = false
 
   package init(now: Timestamp, nextDue: Timestamp?, rides: [(claim: RideClaim, view: RideView)]) {
     self.now = now
