@@ -158,7 +158,9 @@ create view ridepulse.current_start_tokens as
   from ridepulse.push_to_start_tokens t
   where t.disabled_at is null and not exists (
     select from ridepulse.token_outcomes o
-    where o.kind = 'start' and o.token_id = t.id and o.gone_since >= t.registered_at);
+    where o.kind = 'start' and o.token_id = t.id and o.gone_since >= t.registered_at
+    -- Not a join, which could read all outcomes.
+    offset 0);
 
 comment on view ridepulse.current_start_tokens is
   'Valid push-to-start tokens, as if all token_outcomes were applied.';

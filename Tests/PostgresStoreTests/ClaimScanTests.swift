@@ -197,14 +197,14 @@ import Testing
     async throws
   {
     let plan = try await genericPlan(
-      of: ClaimStatements.claim, ClaimStatements.plannedOnce, parameters: 13
+      of: ClaimStatements.claim, ClaimStatements.lookups, parameters: 13
     )
     // Empty, unless a node has ended while it held rides.
     .filter { !$0.contains("lost_claims") }
     #expect(wholeScans(plan).allSatisfy { $0.contains("agenda_due") }, "\(wholeScans(plan))")
     #expect(!plan.contains { $0.contains("Seq Scan") })
     let modes = try await session.run([
-      Call(ClaimStatements.plannedOnce), direct("show plan_cache_mode"),
+      Call(ClaimStatements.lookups), direct("show plan_cache_mode"),
     ])
     #expect(modes[1].string(0, 0) == "force_generic_plan")
   }
@@ -223,11 +223,42 @@ import Testing
     (PhoneRead.ofPeopleWithBoth, TokenInMemo.rows.last + 1),
     (ContactRead.all.statement, RidePerson.rows.last),
     (PreferenceRead.all.statement, RidePerson.rows.last),
-  ]) func `the plan of a read about people looks each of them up, even if made for a small table`(
+    (EventRead.small.statement, 2), (EventRead.all.statement, 2),
+    (RideRead.smallWithEntries.statement, 1), (RideRead.withEntries.statement, 1),
+    (CardRead.withOptOuts.statement, 1), (ChannelRead.all.statement, 1),
+    (ReceiptRead.all.statement, 2), (ReporterRead.all.statement, RidePerson.rows.last),
+  ]) func `the plan of a read looks up each of its keys, even if made for a small table`(
     read: (statement: Statement, parameters: Int)
   ) async throws {
     let plan = try await genericPlan(
       of: read.statement, ClaimStatements.lookups, parameters: read.parameters)
     #expect(wholeScans(plan) == [])
+  }
+
+  @Test func `the plan of start tokens looks up people, and the outcomes of each token`()
+    async throws
+  {
+    let plan = try await genericPlan(
+      of: StartTokenRead.withOptOuts.ofPeople, ClaimStatements.lookups,
+      parameters: TokenInMemo.rows.last)
+    let people = plan.filter { $0.contains("owner_id = person.owner_id") }
+    #expect(people.count == 1 && people.allSatisfy { $0.contains("Index Cond") }, "\(plan)")
+    let outcomes = plan.indices.filter { plan[$0].contains("on token_outcomes") }
+    #expect(outcomes.count == 2)
+    #expect(outcomes.allSatisfy { plan[$0 + 1].contains("token_id =") }, "\(plan)")
+  }
+
+  @Test func `no claim and no settlement is planned for its parameters`() async throws {
+    try await emit(1...3)
+    for _ in 1...3 {
+      _ = try await store.settle(try await claim(1).rides.map(settlement))
+    }
+    let plans = try await session.value(
+      """
+      select sum(custom_plans) || ' of ' || (count(*) > 5 and sum(generic_plans) > 10)
+      from pg_prepared_statements
+      where statement not like '%pg_prepared_statements%' and statement like '%ridepulse.%'
+      """)
+    #expect(plans == "0 of true")
   }
 }

@@ -35,8 +35,20 @@ import Testing
 
   @Test func `what does not fit comes next, and one that never does is bad`() {
     #expect(read([1, 2, 3, 4, 5], fits: 2).reads == [[1, 2, 3, 4, 5], [3, 4, 5], [5]])
-    let (plan, _) = read([1, 2, 3], fits: 0)
+    let (plan, reads) = read([1, 2, 3], fits: 0)
+    // What is not small is read again as it was, before it is read by halves.
+    #expect(reads == [[1, 2, 3], [1, 2, 3], [1], [2, 3], [2], [3]])
     #expect(plan.unreadable.map(\.ride) == [1, 2, 3] && !plan.hasRead)
+  }
+
+  @Test func `small values are read first, and those of any size once that has read or failed`() {
+    var plan = ReadPlan([1, 2])
+    #expect(plan.size == .small)
+    plan.read(bytes: 1, oversized: [1, 2])
+    #expect(plan.size == .bounded && plan.next == [1, 2] && !plan.hasRead)
+    var failed = ReadPlan([1, 2])
+    failed.failed("bad")
+    #expect(failed.size == .bounded && failed.next == [1])
   }
 
   @Test func `a stop leaves the rest`() {

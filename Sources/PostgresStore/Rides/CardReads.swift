@@ -39,9 +39,13 @@ struct CardRead: Sendable {
       name: optOuts ? "claimed_cards_topics" : "claimed_cards",
       sql: """
         select \(list.sql)
-        from ridepulse.current_live_activities a
-        where ride_id = any ($1::text[])
-          and (ended_at is null or ended_reason not in ('ended', 'expired', 'signed_out'))
+        from (
+          -- Apart from the order, for which all cards could be read in that of their IDs.
+          select * from ridepulse.current_live_activities a
+          where ride_id = any ($1::text[])
+            and (ended_at is null or ended_reason not in ('ended', 'expired', 'signed_out'))
+          offset 0
+        ) a
         order by id
         """)
   }

@@ -21,8 +21,8 @@ package final class ClaimReplay {
     claims = try Self.claims(views, at: now)
     let rides = try Self.rides(views)
     var rows = [
-      EventRead.all.statement.name: try Self.events(views),
-      RideRead.all.statement.name: rides, RideRead.withEntries.statement.name: rides,
+      EventRead.small.statement.name: try Self.events(views),
+      RideRead.small.statement.name: rides, RideRead.smallWithEntries.statement.name: rides,
       CardRead.all.statement.name: try Self.cards(views),
     ]
     let phones = try Self.phones(views)
@@ -36,7 +36,7 @@ package final class ClaimReplay {
     var reader = ClaimReader(log: log, holder: Self.holder)
     reader.readClaims(claims)
     var part = reader.part(of: reader.claims)
-    take(reading.reads(part), &part.rows)
+    take(reading.reads(part, .small), &part.rows)
     take(reading.readsOfPeople(part), &part.rows)
     reader.rows.add(part.rows)
     return reader.claim

@@ -57,27 +57,24 @@ struct ClaimColumns: Sendable {
 
 /// The statements that claim due rides.
 enum ClaimStatements {
-  /// Restricts the planner to index lookups of single rows, for one transaction.
+  /// Restricts the planner to index lookups of single rows, and to one plan for any parameters, for one
+  /// transaction.
   ///
   /// The tables behind a claim grow from nothing to millions of rows faster than statistics follow,
   /// and a plan cached for the small table would read the whole large one. Compiling such a plan
   /// takes longer than running it.
-  static let lookups = Statement(name: "lookups", sql: "select \(lookupSettings)")
-
-  /// The same, for statements whose plan is the same for tables of any size: each is planned once
-  /// for a connection.
   ///
-  /// PostgreSQL would plan a claim again each time for as long as that seems cheaper, and it does
-  /// for a scan from the first event: by the statistics, that parameter selects no row.
-  static let plannedOnce = Statement(
-    name: "planned_once",
-    sql: "select \(lookupSettings), set_config('plan_cache_mode', 'force_generic_plan', true)")
-
-  private static let lookupSettings = """
-    set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-      set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
-      \(LockLimit.setting)
-    """
+  /// PostgreSQL would plan a statement again each time for as long as that seems cheaper, which takes
+  /// longer than running it: a millisecond for the reads of one event. It does so forever for a
+  /// scan from the first event: by the statistics, that parameter selects no row.
+  static let lookups = Statement(
+    name: "lookups",
+    sql: """
+      select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+        set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
+        set_config('plan_cache_mode', 'force_generic_plan', true),
+        \(LockLimit.setting)
+      """)
 
   /// Claims rides that are due and not leased.
   ///

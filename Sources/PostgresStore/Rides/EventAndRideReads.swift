@@ -1,6 +1,22 @@
 import Base
 internal import RideCore
 
+/// How much the reads about rides return.
+enum ReadSize: Sendable {
+  /// Only small values and few events, all of which fit into memory: no sum over rows is needed.
+  case small
+  /// Values of any size, as far as a statement may return them.
+  case bounded
+
+  /// The number of events of a ride that are read at most: their pushes settle together.
+  var eventLimit: Int {
+    switch self {
+    case .small: 32
+    case .bounded: 1000
+    }
+  }
+}
+
 /// Reads the first unconsumed events of rides.
 ///
 /// They are read before the rides, so that no event is newer than the ride that it is rendered
@@ -23,12 +39,10 @@ struct EventRead: Sendable {
   /// $1 ride IDs, $2 limit for each ride.
   let statement: Statement
 
-  static let all = EventRead()
+  static let all = EventRead(.bounded)
+  static let small = EventRead(.small)
 
-  /// The number of events of a ride that one claim handles at most: their pushes settle together.
-  static let limit = 1000
-
-  private init() {
+  private init(_ size: ReadSize) {
     var list = SelectList()
     ride = list.text("ride_id")
     id = list.integer("id")
@@ -40,22 +54,41 @@ struct EventRead: Sendable {
     customer = list.text("customer_id")
     driver = list.text("driver_id")
     former = list.text("case when fits then former::text end")
-    statement = Statement(
-      name: "claimed_events",
-      sql: """
-        select \(list.sql)
-        from (
-          select e.*, json.text, json.bytes, e.may_fit
+    let first = """
+      unnest($1::text[]) r (id)
+            cross join lateral (select * from ridepulse.events e where e.ride_id = r.id
+                                order by e.id limit $2::bigint) e
+      """
+    let found =
+      switch size {
+      case .small:
+        """
+        select e.*, case when may_fit then e.data::text end as text, null::bigint as bytes,
+            may_fit as fits
+          from (
+            select e.*, \(BoundedJSON.isSmall("e.data")) as may_fit
+            from \(first)
+          ) e
+        """
+      case .bounded:
+        """
+        select e.*, json.text, json.bytes, e.may_fit
               and sum(coalesce(octet_length(json.text), 0)) over (order by e.id)
                 <= \(BoundedJSON.textLimit) as fits
           from (
             select e.*,
               sum(\(BoundedJSON.weight("e.data"))) over (order by e.id)
                 <= \(BoundedJSON.statementLimit) as may_fit
-            from unnest($1::text[]) r (id)
-            cross join lateral (select * from ridepulse.events e where e.ride_id = r.id
-                                order by e.id limit $2::bigint) e
+            from \(first)
           ) e, \(BoundedJSON.lateral("e.data", if: "e.may_fit"))
+        """
+      }
+    statement = Statement(
+      name: size == .small ? "small_events" : "claimed_events",
+      sql: """
+        select \(list.sql)
+        from (
+          \(found)
         ) bounded
         order by id
         """)
@@ -83,11 +116,13 @@ struct RideRead: Sendable {
   /// $1 ride IDs.
   let statement: Statement
 
-  static let all = RideRead()
+  static let all = RideRead(.bounded)
+  static let small = RideRead(.small)
   /// With the entries into states, for rules that use them: one more lookup for each ride.
-  static let withEntries = RideRead(entries: true)
+  static let withEntries = RideRead(.bounded, entries: true)
+  static let smallWithEntries = RideRead(.small, entries: true)
 
-  private init(entries: Bool = false) {
+  private init(_ size: ReadSize, entries: Bool = false) {
     var list = SelectList()
     id = list.text("r.id")
     state = list.text("r.state")
@@ -105,12 +140,18 @@ struct RideRead: Sendable {
         : "null::text")
     bytes = list.integer("r.bytes")
     isBeyond = list.boolean("not fits")
-    statement = Statement(
-      name: entries ? "claimed_rides_entries" : "claimed_rides",
-      sql: """
-        select \(list.sql)
-        from (
-          select w.*, json.text, json.bytes, w.may_fit
+    let found =
+      switch size {
+      case .small:
+        """
+        select r.*, case when may_fit then r.attributes::text end as text, null::bigint as bytes,
+            may_fit as fits
+          from (select r.*, \(BoundedJSON.isSmall("r.attributes")) as may_fit
+                from ridepulse.rides r where r.id = any ($1::text[])) r
+        """
+      case .bounded:
+        """
+        select w.*, json.text, json.bytes, w.may_fit
               and sum(coalesce(octet_length(json.text), 0)) over (order by w.weight, w.id)
                 <= \(BoundedJSON.textLimit) as fits
           from (
@@ -121,6 +162,14 @@ struct RideRead: Sendable {
             where r.id = any ($1::text[])
             window by_weight as (order by weight, r.id)
           ) w, \(BoundedJSON.lateral("w.attributes", if: "w.may_fit"))
+        """
+      }
+    statement = Statement(
+      name: (size == .small ? "small_rides" : "claimed_rides") + (entries ? "_entries" : ""),
+      sql: """
+        select \(list.sql)
+        from (
+          \(found)
         ) r
         """)
   }
@@ -156,6 +205,9 @@ struct ParticipantRead: Sendable {
 
 /// Limits on the JSON that one read fetches from the database.
 ///
+/// A claim reads small values first, which fit into memory in any number that it can claim. Rides with
+/// another value are read again, with sums over the sizes of rows.
+///
 /// The limits apply to the text that reaches this process. Without decompressing a value,
 /// PostgreSQL has only its stored size, and the text may be a hundred times larger.
 enum BoundedJSON {
@@ -167,6 +219,16 @@ enum BoundedJSON {
   static let textLimit = 16 << 20
   /// The number of bytes of text after which a claim starts no further read.
   static let claimLimit = 64 << 20
+
+  /// The most bytes that PostgreSQL stores of a small value; as text it may have six times as many.
+  private static let smallLimit = 1 << 10
+
+  /// An SQL condition: whether a value is small.
+  ///
+  /// PostgreSQL compresses no value of a row shorter than 2 kB, so that most are small.
+  static func isSmall(_ column: String) -> String {
+    "pg_column_size(\(column)) <= \(smallLimit) and pg_column_compression(\(column)) is null"
+  }
 
   /// An SQL estimate of a value's size in bytes once it is decompressed.
   static func weight(_ column: String) -> String {

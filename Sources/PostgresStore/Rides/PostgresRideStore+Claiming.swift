@@ -19,7 +19,7 @@ extension PostgresRideStore {
     let holder = newHolder()
     let isAsleep = asleep && listener?.isHealthy ?? false
     let calls = [
-      Call(ClaimStatements.plannedOnce),
+      Call(ClaimStatements.lookups),
       Call(
         ClaimStatements.claim,
         [
@@ -56,6 +56,7 @@ extension PostgresRideStore {
     }
     var claim = await finish(&reader, unread)
     claim.hasLostClaims = hasLostClaims
+    claim.isNotified = isAsleep
     // The node claims again at once, from the first entry or from the mark.
     if hasMoved || plan.followsLast { claim.nextDue = claim.now }
     // The node claims again when the next sweep is due.
@@ -87,7 +88,7 @@ extension PostgresRideStore {
     let results = try await run(
       claims,
       [
-        Call(ClaimStatements.plannedOnce), Call(LostClaimStatements.park, pin.parameters),
+        Call(ClaimStatements.lookups), Call(LostClaimStatements.park, pin.parameters),
         Call(LostClaimStatements.removeVoid),
         Call(
           LostClaimStatements.claim,
@@ -132,7 +133,7 @@ extension PostgresRideStore {
       }
       do {
         var part = reader.part(of: portion)
-        try await readRows(&part)
+        try await readRows(&part, plan.size)
         let oversized = portion.filter { part.rows.oversized.contains($0.rideID) }
         reader.rows.add(part.rows)
         plan.read(bytes: part.rows.bytes, oversized: oversized)
@@ -169,10 +170,10 @@ extension PostgresRideStore {
   /// The limit once some rides are read and wait for their decisions.
   private static let readMore: Duration = .seconds(1)
 
-  private func readRows(_ reader: inout ClaimReader) async throws {
+  private func readRows(_ reader: inout ClaimReader, _ size: ReadSize) async throws {
     let reading = reading.withLock { $0 }
     // One snapshot, so that the people whom the ride names now match those whom its events named.
-    let reads = reading.reads(reader)
+    let reads = reading.reads(reader, size)
     let results = try await run(
       claims,
       [Call(RideSnapshot.begin), Call(ClaimStatements.lookups)] + reads.map(\.call)
@@ -187,7 +188,7 @@ extension PostgresRideStore {
   private func check(_ reader: ClaimReader) async throws {
     var none = ClaimReader(log: log)
     do {
-      try await readRows(&none)
+      try await readRows(&none, .bounded)
     } catch let failure as StoreFailure {
       await releaseOrLog(reader.claims)
       throw failure.cause == .timeout
@@ -253,7 +254,7 @@ extension PostgresRideStore {
     guard let bounds = lowWaterMark.withLock({ $0.beginSweep(at: began) }) else { return }
     Task {
       let calls = [
-        Call(ClaimStatements.plannedOnce),
+        Call(ClaimStatements.lookups),
         Call(
           ClaimStatements.belowMark,
           [String(bounds.event ?? .min), bounds.due.map { String($0.microseconds) }]),

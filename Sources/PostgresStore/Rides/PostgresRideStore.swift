@@ -24,6 +24,8 @@ package final class PostgresRideStore: RideStore {
   /// When the last call must have ended, as uptime; nil until the node stops.
   private let end = Mutex<Duration?>(nil)
   private let adoption = Mutex(Adoption())
+  /// When the plans of each session were last discarded, as uptime.
+  private let planned = Mutex<[ObjectIdentifier: Duration]>([:])
 
   /// What the service is configured for.
   private struct Sender {
@@ -113,7 +115,28 @@ package final class PostgresRideStore: RideStore {
   ) async throws -> [QueryResult] {
     let left = end.withLock { $0 }.map { $0 - uptime } ?? timeout
     guard left > .zero else { throw Self.isStopping }
-    return try await session.run(calls, timeout: min(timeout, left))
+    let timeout = min(timeout, left)
+    // Settings of a snapshot must come first in it.
+    guard calls.first?.statement != RideSnapshot.begin, plansAreOld(of: session) else {
+      return try await session.run(calls, timeout: timeout)
+    }
+    return Array(try await session.run([Call(Self.discardPlans)] + calls, timeout: timeout)[1...])
+  }
+
+  /// Forgets the plans of a connection. They are made for tables as large as they were then, and
+  /// `ANALYZE`, which replaces them, may never run.
+  private static let discardPlans = Statement(name: "discard_plans", sql: "discard plans")
+  private static let planLifetime: Duration = .seconds(60)
+
+  private func plansAreOld(of session: PostgresSession) -> Bool {
+    planned.withLock { planned in
+      let now = uptime
+      guard now - planned[ObjectIdentifier(session), default: .zero] > Self.planLifetime else {
+        return false
+      }
+      planned[ObjectIdentifier(session)] = now
+      return true
+    }
   }
 
   private static let isStopping = StoreFailure(.unavailable, "the node is stopping")

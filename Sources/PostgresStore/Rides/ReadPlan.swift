@@ -1,4 +1,5 @@
-/// A state machine for reading claimed rides: all at once, and by halves if that fails.
+/// A state machine for reading claimed rides: all at once, then those with large values, and by halves
+/// if that fails.
 ///
 /// It has no clock and does no I/O. Every ride ends in exactly one of: read, `unreadable`,
 /// `unread`.
@@ -11,6 +12,8 @@ struct ReadPlan<Ride> {
   /// The bytes of JSON read so far.
   private(set) var bytes = 0
   private(set) var hasRead = false
+  /// What to read next of rides.
+  private(set) var size = ReadSize.small
 
   init(_ rides: [Ride]) {
     portions = rides.isEmpty ? [] : [rides]
@@ -25,6 +28,11 @@ struct ReadPlan<Ride> {
     guard let portion = portions.popLast() else { return }
     self.bytes += bytes
     if oversized.count < portion.count { hasRead = true }
+    if size == .small {
+      size = .bounded
+      portions += oversized.isEmpty ? [] : [oversized]
+      return
+    }
     // A single ride that does not fit would be tried forever.
     if oversized.count == portion.count, portion.count == 1 {
       unreadable += oversized.map { ($0, "it does not fit into a read") }
@@ -38,6 +46,7 @@ struct ReadPlan<Ride> {
   /// Records that the rides could not be read.
   mutating func failed(_ reason: String) {
     guard let portion = portions.popLast() else { return }
+    size = .bounded
     if portion.count == 1 {
       unreadable += portion.map { ($0, reason) }
     } else {

@@ -184,7 +184,7 @@ extension RideQueries {
     let rides = PostgresArray.literal([id])
     let results = try await session.run([
       Call(RideSnapshot.begin), Call(RideRead.all.statement, [rides]),
-      Call(EventRead.all.statement, [rides, String(EventRead.limit)]),
+      Call(EventRead.all.statement, [rides, String(ReadSize.bounded.eventLimit)]),
       Call(RideSnapshot.memos, [rides]), Call(PlanRead.ofRide, [id]),
       Call(LedgerRow.ofRide, [id]), Call(RideHistory.Activity.ofRide, [id]),
       Call(RideHistory.Contact.ofRide, [id]), Call(ParticipantRead.all.statement, [rides]),

@@ -11,6 +11,7 @@ struct RideReading {
   private let postApps: [App]
   private let postsHaveTopics: Bool
   private let rides: Statement
+  private let smallRides: Statement
   private let cards: Statement
   private let startTokens: Statement
 
@@ -26,6 +27,7 @@ struct RideReading {
     contactApps = rules.contactApps
     phones = PhoneRead.ofPeople(for: rules)
     self.rides = (rules.readsEntries ? RideRead.withEntries : RideRead.all).statement
+    smallRides = (rules.readsEntries ? RideRead.smallWithEntries : RideRead.small).statement
     let asks = rules.cardsHaveTopics
     cards = (asks ? CardRead.withOptOuts : CardRead.all).statement
     startTokens = (asks ? StartTokenRead.withOptOuts : StartTokenRead.all).ofPeople
@@ -47,14 +49,12 @@ struct RideReading {
 
   /// Returns the reads about rides. Events come before the rides, so that none is newer than the
   /// ride that it is rendered from.
-  func reads(_ claims: ClaimReader) -> [Read] {
+  func reads(_ claims: ClaimReader, _ size: ReadSize) -> [Read] {
     let rides = PostgresArray.literal(claims.claims.map(\.rideID))
-    let eventLimit = EventRead.limit
+    let events = size == .small ? EventRead.small : EventRead.all
     var reads = [
-      Read(EventRead.all.statement, [rides, String(eventLimit + 1)]) {
-        $0.readEvents($1, limit: eventLimit)
-      },
-      Read(self.rides, [rides]) { $0.readRides($1) },
+      Read(events.statement, [rides, String(size.eventLimit + 1)]) { $0.readEvents($1, size) },
+      Read(size == .small ? smallRides : self.rides, [rides]) { $0.readRides($1) },
       Read(ParticipantRead.all.statement, [rides]) { $0.readParticipants($1) },
     ]
     let raw = claims.claims.map(\.rideID).filter { RawPush.Source(of: $0)?.hasPhone == true }
@@ -95,8 +95,10 @@ struct RideReading {
     reader.rows.take(reads, results.dropFirst())
   }
 
-  /// Returns the reads about the people of rides; a read of no people fails, too, if its table can't
-  /// be read, as `PostgresRideStore.check` requires.
+  /// Returns the reads about the people of rides, without those of nobody.
+  ///
+  /// Of no ride it returns all: a read of no people fails, too, if its table can't be read, as
+  /// `PostgresRideStore.check` requires.
   func readsOfPeople(
     _ claims: ClaimReader, phoneLimit: Int? = OpenPart.size + 1
   ) -> [Read] {
@@ -133,17 +135,18 @@ struct RideReading {
           + [phoneLimit.map { String($0) }]
       ) { $0.readPhones($1) }
     ]
-    if !contactApps.isEmpty {
+    let isCheck = claims.claims.isEmpty
+    if !contactApps.isEmpty, isCheck || !withContacts.isEmpty {
       let parameters = RidePerson.rows.arrays(withContacts)
       reads.append(Read(ContactRead.all.statement, parameters) { $0.readContacts($1) })
     }
-    if postsHaveTopics {
+    if postsHaveTopics, isCheck || !withPosts.isEmpty {
       let parameters = RidePerson.rows.arrays(withPosts)
       reads.append(Read(PreferenceRead.all.statement, parameters) { $0.readPreferences($1) })
     }
-    if !cardApps.isEmpty {
-      let parameters =
-        RidePerson.rows.arrays(withCards) + TokenInMemo.rows.arrays(claims.startsInMemos)
+    let starts = cardApps.isEmpty ? [] : claims.startsInMemos
+    if !cardApps.isEmpty, isCheck || !withCards.isEmpty || !starts.isEmpty {
+      let parameters = RidePerson.rows.arrays(withCards) + TokenInMemo.rows.arrays(starts)
       reads.append(Read(startTokens, parameters) { $0.readStartTokens($1) })
     }
     return reads

@@ -34,9 +34,8 @@ struct RideRows {
     for (read, rows) in zip(reads, results) { read.take(&self, rows) }
   }
 
-  /// - Parameter limit: the number of events of a ride that one claim handles; one more row means
-  ///   that more events are waiting.
-  mutating func readEvents(_ rows: QueryResult, limit: Int = .max) {
+  /// - Parameter size: how the rows were read; nil if all events of the rides were.
+  mutating func readEvents(_ rows: QueryResult, _ size: ReadSize? = nil) {
     let columns = EventRead.all
     for row in 0..<rows.rowCount {
       guard let ride = rows[row, columns.ride].map(RideID.init), let id = rows[row, columns.id],
@@ -46,7 +45,7 @@ struct RideRows {
       if rows[row, columns.isBeyond] == true {
         // The next claim reads the events after those that fit.
         let index = index(of: ride)
-        if views[index].events.isEmpty {
+        if size == .small || views[index].events.isEmpty {
           oversized.insert(ride)
         } else {
           views[index].hasMoreEvents = true
@@ -57,7 +56,8 @@ struct RideRows {
         unreadable[ride] = BoundedJSON.tooLarge("the data of event \(id) is", bytes: bytes)
       }
       let index = index(of: ride)
-      if views[index].events.count >= limit {
+      if let size, views[index].events.count >= size.eventLimit {
+        if size == .small { oversized.insert(ride) }
         views[index].hasMoreEvents = true
         continue
       }

@@ -103,7 +103,7 @@ package struct RideSnapshot {
     // shown a moment too late or too early, which has no other effect.
     var before = ClaimReader(log: log)
     before.readClaims(try await session.run([Call(Self.memos, [rides])])[0])
-    let reads = reading.reads(before)
+    let reads = reading.reads(before, .bounded)
     let results = try await session.run(
       [Call(Self.begin), Call(ClaimStatements.lookups), Call(Self.memos, [rides])]
         + reads.map(\.call) + [Call(Self.commit)])

@@ -14,7 +14,8 @@ enum SettleStatements {
 
   private static let hashes = """
     set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true),
-      set_config('enable_mergejoin', 'off', true)
+      set_config('enable_mergejoin', 'off', true),
+      set_config('plan_cache_mode', 'force_generic_plan', true)
     """
 
   /// Writes the outcomes of rides and releases them, in one transaction for any number of rides.
