@@ -13,7 +13,7 @@ export function decision(one) {
       ? 'never stored' : `valid until ${moment(new Date(one.expiration * 1000).toISOString())}`);
   }
   return element('li', {},
-    element('b', { 'data-status': one.status }, one.status), ` ${one.rule} to ${one.app} `,
+    element('b', { 'data-status': one.status }, one.status), ` ${one.rule} to ${person(one)} `,
     typeName(one.push_type ?? one.kind), one.card_event ? ` card ${one.card_event}` : '',
     one.reason ? element('p', { class: 'reason' }, one.reason) : null,
     more.length ? element('p', { class: 'note' }, more.join(', ')) : null,
@@ -22,6 +22,8 @@ export function decision(one) {
       ? element('p', { class: 'note code' }, `apns-unique-id ${one.apns_unique_id}`) : null,
     one.decided_by ? element('p', { class: 'note' }, decidedBy(one.decided_by)) : null);
 }
+
+const person = one => one.owner_id === null ? one.app : `${one.app} ${one.owner_id}`;
 
 /** The rules by the first digits of their SHA-256: enough to compare, and to search a log for. */
 function decidedBy({ revision, rules, version }) {

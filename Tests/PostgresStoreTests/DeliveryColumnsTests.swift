@@ -52,4 +52,45 @@ import Testing
       }
     }
   }
+
+  @Test func `an erased person is in neither, in the app of the erasure alone`() async throws {
+    _ = try await Migrations.apply(session: session)
+    try await session.script(
+      """
+      insert into ridepulse.ledger (ride_id, apns_id, event, rule, app, push_type, status, attempts,
+        occurred_at, finished_at, owner_id)
+      select 'r' || n, gen_random_uuid(), 'e', 'a', app, type, 'accepted', 1, now(), now(), owner
+      from (values (1, 'customer', 'alert', 'c1'), (2, 'customer', 'post', 'c1'),
+        (3, 'driver', 'alert', 'c1'), (4, 'customer', 'alert', 'c2')) v (n, app, type, owner);
+      select ridepulse.forget('c1', 'customer')
+      """)
+    try await expect(["r1 -", "r2 -", "r3 c1", "r4 c2"])
+    try await session.script("select ridepulse.forget('c1')")
+    try await expect(["r1 -", "r2 -", "r3 -", "r4 c2"])
+  }
+
+  @Test func `what is older than the ledger is kept is in neither`() async throws {
+    _ = try await Migrations.apply(session: session)
+    try await session.script(
+      """
+      insert into ridepulse.ledger (ride_id, apns_id, event, rule, app, push_type, status, attempts,
+        occurred_at, created_at, finished_at, owner_id)
+      select 'r' || days, gen_random_uuid(), 'e', 'a', 'customer', 'alert', 'accepted', 1,
+        now() - make_interval(days => days), now() - make_interval(days => days),
+        now() - make_interval(days => days), 'c1'
+      from unnest(array[1, 32]) days
+      """)
+    try await expect(["r1 c1", "r32 c1"])
+    try await session.script("select ridepulse.rotate_ledger()")
+    try await expect(["r1 c1"])
+  }
+
+  /// Expects these rides with their people in the view and in the feed.
+  private func expect(_ rows: [String]) async throws {
+    for source in ["ridepulse.deliveries", "ridepulse.deliveries_after()"] {
+      try await wait(until: "\(rows) are in \(source)") {
+        try await session.rows("select ride_id, owner_id from \(source) order by ride_id") == rows
+      }
+    }
+  }
 }

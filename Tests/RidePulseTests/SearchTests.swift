@@ -67,7 +67,7 @@ import TestSupport
       let other = try explain(stage, "--owner", "c2")
       #expect(other.status == 0, "\(other.errors)")
       #expect(other.output.contains("none: the app has not called register_device for this owner"))
-      #expect(other.output.contains("arrived (alert) to customer: suppressed: no phone"))
+      #expect(other.output.contains("arrived (alert) to customer c2: suppressed: no phone"))
       #expect(!other.output.contains("r1") && other.output.contains("ridepulse explain r2"))
     }
   }
@@ -80,12 +80,12 @@ import TestSupport
       for token in ["c1c1c1", Stage.customerToken, "…C1C1C1C1"] {
         let phone = try explain(stage, "--token", token)
         #expect(phone.output.hasPrefix("phones\n  customer c1 …c1c1c1, production, de-AT"))
-        #expect(phone.output.contains("arrived (alert) to customer …c1c1c1: accepted"), "\(phone)")
+        #expect(phone.output.contains("arrived (alert) to customer c1 …c1c1c1: accepted"), "\(phone)")
         #expect(!phone.output.contains("cacaca"), "\(phone.output)")
       }
       let card = try explain(stage, "--token", "cacaca")
       #expect(card.output.hasPrefix("cards\n  activity-1 of ride r1, customer c1 …cacaca"))
-      #expect(card.output.contains("card (card update) to customer …cacaca: accepted"), "\(card)")
+      #expect(card.output.contains("card (card update) to customer c1 …cacaca: accepted"), "\(card)")
       let old = try explain(stage, "--token", String(Self.oldToken.suffix(20)))
       #expect(old.output.contains("disabled") && old.output.contains(": replaced"), "\(old.output)")
       #expect(old.output.contains("no push is recorded"), "\(old.output)")

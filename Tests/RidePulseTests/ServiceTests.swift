@@ -54,7 +54,7 @@ import TestSupport
       defer { server.stop() }
       let real = try Command.ridepulse(words + ["--wait"], stage.environment)
       #expect(real.status == 0, "\(real.errors)")
-      #expect(real.output.contains("accepted: customer-driver-nearby to customer …c1c1c1"))
+      #expect(real.output.contains("accepted: customer-driver-nearby to customer c1 …c1c1c1"))
       let arrival = try #require(try stage.arrivals().last)
       let own = ["apns-topic", "apns-push-type", "apns-priority", "apns-collapse-id"]
       for name in own {

@@ -115,6 +115,11 @@ import TestSupport
       let explained = try Command.ridepulse(["explain", "r1"], stage.environment)
       #expect(
         explained.output.contains("participants: customer c2, fleet f1"), "\(explained.output)")
+      for person in ["customer c1 …ab1091", "customer c2 …ab1092", "fleet f1 …ab1093"] {
+        #expect(
+          explained.output.contains("arrived (alert) to \(person): accepted"), "\(explained.output)"
+        )
+      }
     }
   }
 
@@ -154,9 +159,9 @@ import TestSupport
         ], environment)
       #expect(triggered.status == 0, "\(triggered.errors)")
       #expect(
-        triggered.output.contains("accepted: document to driver …ab1004"), "\(triggered.output)")
+        triggered.output.contains("accepted: document to driver d4 …ab1004"), "\(triggered.output)")
       #expect(
-        triggered.output.contains("suppressed: document to driver: no phone of the driver"),
+        triggered.output.contains("suppressed: document to driver d99: no phone of the driver"),
         "\(triggered.output)")
       try await stage.settled()
       #expect(try received(stage, "document_expires") == ["1001", "1002", "1003", "1004"])

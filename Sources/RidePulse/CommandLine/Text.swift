@@ -25,11 +25,12 @@ enum LedgerText {
     return entry.status.rawValue + (reason.map { ": \($0)" } ?? "")
   }
 
-  /// `customer …c1c1c1`, or `customer …3f9a1c (Android)`
+  /// `customer c1 …c1c1c1`, or `customer …3f9a1c (Android)`
   static func recipient(
-    _ app: String, _ tokenSuffix: String?, isAndroid: Bool = false
+    _ app: String, of owner: OwnerID? = nil, _ tokenSuffix: String?, isAndroid: Bool = false
   ) -> String {
-    tokenSuffix.map { "\(app) …\($0)" + (isAndroid ? " (Android)" : "") } ?? app
+    let person = owner.map { "\(app) \($0)" } ?? app
+    return tokenSuffix.map { "\(person) …\($0)" + (isAndroid ? " (Android)" : "") } ?? person
   }
 
   /// `alert`, or `card update`

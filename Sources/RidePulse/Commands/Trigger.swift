@@ -183,7 +183,7 @@ enum DryRunReport {
     var blocks = decision.pushes.map(block)
     let others = decision.ended + decision.covered + decision.deferred.map(\.entry)
     blocks += others.map { entry in
-      let target = target(entry.rule, entry.app.rawValue, entry.tokenSuffix)
+      let target = target(entry.rule, entry.app.rawValue, entry.owner, entry.tokenSuffix)
       let reason = Escape.line(entry.reason?.text ?? "")
       let isAtWork = !entry.kind.isSent && [.accepted, .pending].contains(entry.status)
       return "\(isAtWork ? entry.kind.rawValue : entry.status.rawValue): \(target): \(reason)"
@@ -202,7 +202,7 @@ enum DryRunReport {
       if case .at(let instant) = push.headers.expiration { instant } else { push.validUntil }
     let lines =
       [
-        "\(target(entry.rule, entry.app.rawValue, entry.tokenSuffix)), "
+        "\(target(entry.rule, entry.app.rawValue, entry.owner, entry.tokenSuffix)), "
           + "\(push.network.rawValue), valid until \(CivilTime.iso(validUntil))",
         "POST \(push.address.shownPath)",
       ]
@@ -212,12 +212,14 @@ enum DryRunReport {
 
   static func line(of delivery: LedgerRow) -> String {
     let reason = delivery.reason.map { ": \(Escape.line($0))" } ?? ""
-    let target = target(delivery.rule, delivery.app, delivery.tokenSuffix)
+    let target = target(delivery.rule, delivery.app, delivery.ownerID, delivery.tokenSuffix)
     return "\(delivery.status): \(target)\(reason)"
   }
 
-  private static func target(_ rule: String, _ app: String, _ tokenSuffix: String?) -> String {
+  private static func target(
+    _ rule: String, _ app: String, _ owner: OwnerID?, _ tokenSuffix: String?
+  ) -> String {
     if rule.isEmpty { return LedgerText.rule(rule) }
-    return "\(rule) to \(Escape.line(LedgerText.recipient(app, tokenSuffix)))"
+    return "\(rule) to \(Escape.line(LedgerText.recipient(app, of: owner, tokenSuffix)))"
   }
 }

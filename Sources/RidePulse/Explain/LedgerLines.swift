@@ -25,7 +25,7 @@ struct LedgerLines {
     }
     let kind = LedgerText.kind(entry.pushType, entry.cardEvent)
     let recipient = LedgerText.recipient(
-      entry.app, entry.tokenSuffix, isAndroid: entry.isAndroid)
+      entry.app, of: entry.ownerID, entry.tokenSuffix, isAndroid: entry.isAndroid)
     let first = "  \(entry.rule) (\(kind)) to \(recipient): \(verdict)"
     let advice = self.advice(entry)
     guard let priority = entry.priority else { return [first] + advice }

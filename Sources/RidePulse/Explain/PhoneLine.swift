@@ -10,7 +10,7 @@ struct PhoneLine {
 
   var text: String {
     let recipient = LedgerText.recipient(
-      "\(phone.app) \(phone.ownerID)", phone.tokenSuffix, isAndroid: phone.isAndroid)
+      phone.app, of: phone.ownerID, phone.tokenSuffix, isAndroid: phone.isAndroid)
     let known = [
       phone.environment, phone.locale, zoneOfPhone, phone.appVersion.map { "version \($0)" },
       phone.allowsAlerts == false ? "alerts not allowed" : nil,

@@ -135,6 +135,7 @@ extension LedgerRow {
     let system: [String: JSONValue] = isAndroid ? ["platform": .orNull(platform)] : [:]
     return system.merging([
       "kind": .string(kind.rawValue), "rule": .string(rule), "app": .string(app),
+      "owner_id": .orNull(ownerID?.text),
       "push_type": .orNull(kind == .push ? pushType : nil),
       "card_event": .orNull(cardEvent), "status": .string(status),
       "reason": .orNull(reason), "attempts": .integer(attempts),
