@@ -223,3 +223,14 @@ comment on function ridepulse.report_permits(jsonb) is
   'rides with their claims, and permits. Only of rides that are held under their claim, permits '
   'are released; what was sent counts anyway. Errors: 55P03 if another session has locked the '
   'agenda row of a ride that is held.';
+
+-- The same as OwnerShare in the program. 32 bits divided by 2^32 are exact in a double.
+create function ridepulse.share(name text, owner_id text) returns double precision
+language sql immutable strict parallel safe set search_path = pg_catalog, pg_temp as $$
+  select ('x' || left(encode(sha256(convert_to(name || '/' || owner_id, 'UTF8')), 'hex'), 8))
+    ::bit(32)::bigint::double precision / 4294967296
+$$;
+
+comment on function ridepulse.share(text, text) is
+  'Returns the share of a person, from 0 to below 1, as share(name) in `if` of rules has it: always the '
+  'same for the name and the owner ID. Null if an argument is.';

@@ -79,6 +79,7 @@ enum Grants {
     .function("contact", .app),
     .function("seen", .app),
     .function("set_preference", .app),
+    .function("share", .app, .engine, .reader, loss: .reports),
     .function("request_permits", .engine), .function("report_permits", .engine),
     .function("deliveries_cursor", .app, .engine, .reader, loss: .httpCalls),
     .function("deliveries_after", .app, .engine, .reader, loss: .httpCalls),

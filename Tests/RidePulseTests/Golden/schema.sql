@@ -3578,6 +3578,14 @@ begin
 end
 $_$;
 COMMENT ON FUNCTION ridepulse.set_preference(app text, owner_id text, topic text, allowed boolean) IS 'Turns a topic on or off for a person; returns whether that changed anything. Rides with a live card of the person become due: a card whose topic is off ends at once. Errors: 22023 for an argument that is not what the function takes.';
+CREATE FUNCTION ridepulse.share(name text, owner_id text) RETURNS double precision
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select ('x' || left(encode(sha256(convert_to(name || '/' || owner_id, 'UTF8')), 'hex'), 8))
+    ::bit(32)::bigint::double precision / 4294967296
+$$;
+COMMENT ON FUNCTION ridepulse.share(name text, owner_id text) IS 'Returns the share of a person, from 0 to below 1, as share(name) in `if` of rules has it: always the same for the name and the owner ID. Null if an argument is.';
 CREATE FUNCTION ridepulse.sign_out(owner_id text, app text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
