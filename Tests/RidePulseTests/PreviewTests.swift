@@ -41,6 +41,33 @@ import TestSupport
     #expect(same.status == 0 && same.output.hasPrefix("no change:"))
   }
 
+  @Test func `A rule of an event that changed is named, although no push of the window shows it`()
+    throws
+  {
+    let folder = try ScratchFolder.create("rules")
+    defer { ScratchFolder.remove(folder) }
+    let (old, new) = (folder + "/old", folder + "/new")
+    for (directory, title) in [(old, "Here"), (new, "There")] {
+      try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: true)
+      let rule = "{ name: arrived, app: customer, on: driver_arrived, expires: 1m,"
+      try Data("rules: [\(rule) alert: { title: \(title) } }]\n".utf8)
+        .write(to: URL(fileURLWithPath: directory + "/a.yaml"))
+    }
+    let words = Self.words.filter { !$0.contains("/rules") && $0 != "--schedules" }
+    let diff = ["--schedules", old, "--diff", new]
+    let table = try Command.ridepulse(words + diff, Self.environment)
+    #expect(table.status == 2, "\(table)")
+    #expect(table.output.contains("changed, and not seen in this window: arrived\n"))
+    #expect(!table.output.contains("no change"))
+    let json = try Command.ridepulse(words + diff + ["--format", "json"], Self.environment)
+    let summary = json.output.split(separator: "\n").last.flatMap { JSONValue(json: $0.utf8) }
+    #expect(summary?.value(at: ["unseen", "changed"])?.texts == ["arrived"])
+    let none = try Command.ridepulse(
+      words + ["--schedules", old, "--diff", old], Self.environment)
+    #expect(none.status == 0 && none.output.hasPrefix("no change:"), "\(none)")
+  }
+
   @Test func `One ride, one rule, a limit`() throws {
     func lines(_ words: [String]) throws -> [JSONValue] {
       let result = try Command.ridepulse(
