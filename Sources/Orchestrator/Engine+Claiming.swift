@@ -57,7 +57,7 @@ extension Engine {
     suspend(.claiming)
     let rides: Int
     do {
-      rides = try await parts.store.adopt(configuration.rules)
+      rides = try await parts.store.adopt(configuration.allRules)
     } catch let failure as StoreFailure where failure.cause != .unavailable {
       let uptime = time.uptime()
       let isNew = state.withLock { state in

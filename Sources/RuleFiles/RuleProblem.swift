@@ -56,6 +56,8 @@ package struct RuleProblems: Error, Hashable, Sendable, CustomStringConvertible 
   /// The problems, by file, line and column; at least one.
   package let problems: [RuleProblem]
 
+  package init(problems: [RuleProblem]) { self.problems = problems }
+
   /// One line for each problem.
   package var description: String {
     problems.map(\.description).joined(separator: "\n")

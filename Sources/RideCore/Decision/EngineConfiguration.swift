@@ -17,6 +17,8 @@ package struct EngineConfiguration: Sendable {
   package var probesEnvironment = false
   /// The rules and the program version, for the ledger; nil if nothing is recorded.
   package var revision: Revision?
+  /// The rules that decide a share of the rides; nil if `rules` decide all.
+  package var trial: RuleTrial?
 
   package init(
     rules: RuleSet, bundleIDs: [App: String], widgetBundleIDs: [App: String] = [:],
@@ -26,6 +28,11 @@ package struct EngineConfiguration: Sendable {
     self.bundleIDs = bundleIDs
     self.widgetBundleIDs = widgetBundleIDs
     self.defaultEnvironment = defaultEnvironment
+  }
+
+  /// The rules that name what is read for rides, and when they are due.
+  package var allRules: RuleSet {
+    trial.map { rules.joined(with: $0.configuration.rules, for: $0.share) } ?? rules
   }
 
   /// Gives each app of the rules that has no bundle ID a placeholder, and each receiver of posts: a

@@ -1,6 +1,8 @@
-/// The share of rides that `RIDEPULSE_RECORD` records, chosen by a stable hash of their IDs.
+/// A share of rides, such as that which `RIDEPULSE_RECORD` records, chosen by a stable hash of their
+/// IDs.
 ///
-/// A ride is recorded whole or not at all, by each node and after each restart.
+/// A ride belongs to it as a whole or not at all, on each node and after each restart. A larger share
+/// of the same name has all rides of a smaller one.
 package struct RecordSample: Hashable, Sendable {
   /// The share in millionths: 100,000 is 10 %.
   package let millionths: UInt64
@@ -39,9 +41,13 @@ package struct RecordSample: Hashable, Sendable {
   /// The share in percent.
   package var percent: Double { Double(millionths) / 10_000 }
 
-  /// Returns whether a ride is recorded; never a pseudo ride of raw pushes, which no rule decides.
-  package func contains(_ ride: RideID) -> Bool {
+  /// Returns whether a ride is recorded.
+  package func contains(_ ride: RideID) -> Bool { contains(ride, hashedAs: "ridepulse record") }
+
+  /// Returns whether a ride belongs to the share of a name; never a pseudo ride of raw pushes, which
+  /// no rule decides.
+  package func contains(_ ride: RideID, hashedAs name: String) -> Bool {
     if RawPush.Source(of: ride) != nil { return false }
-    return OwnerShare.bits(of: ride.text, named: "ridepulse record") * 1_000_000 < millionths << 32
+    return OwnerShare.bits(of: ride.text, named: name) * 1_000_000 < millionths << 32
   }
 }

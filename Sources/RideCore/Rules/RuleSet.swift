@@ -13,6 +13,9 @@ package final class RuleSet: Sendable {
   /// The rules, ordered by file name and by line.
   package let rules: [Rule]
 
+  /// The share of the rides that some of the rules decide; empty if all rules decide all.
+  private let share: String
+
   let timed: TimedRules
 
   /// The rules whose cards have a life of their own, in the order of the files.
@@ -45,8 +48,9 @@ package final class RuleSet: Sendable {
   package init(
     activeStates: Set<String>, finalStates: Set<String>, events: Set<String>, rules: [Rule],
     defaults: RuleDefaults = RuleDefaults(), attributes: DeclaredAttributes? = nil,
-    digest: String = ""
+    digest: String = "", share: String = ""
   ) {
+    self.share = share
     self.attributes = attributes
     self.digest = digest
     self.activeStates = activeStates
@@ -106,11 +110,13 @@ package final class RuleSet: Sendable {
   ///
   /// Empty if the set has neither schedule rules nor cards.
   package var timingDigest: String {
-    let texts =
+    var texts =
       rules.compactMap { rule in
         if case .at(let timing) = rule.when { "\(rule.name) \(timing.digest)" } else { nil }
       }
       + cards.map { "\($0.rule.name) \($0.life.digest)" }
+    // Another share makes other rules decide some rides.
+    if !texts.isEmpty, !share.isEmpty { texts.append(share) }
     return texts.isEmpty ? "" : PushID(of: texts.sorted().joined(separator: "\n")).description
   }
 

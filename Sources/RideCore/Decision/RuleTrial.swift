@@ -1,0 +1,29 @@
+/// A second set of rules, which decides a share of the rides in place of the first.
+///
+/// An object, because a configuration that has one is itself part of one.
+package final class RuleTrial: Sendable {
+  package let share: RecordSample
+  package let configuration: EngineConfiguration
+
+  /// The name under which IDs are hashed, as `share('NAME')` hashes owners.
+  package static let shareName = "ridepulse rules"
+
+  package init(_ configuration: EngineConfiguration, for share: RecordSample) {
+    (self.configuration, self.share) = (configuration, share)
+  }
+
+  /// Returns whether it decides a ride: for the ride's whole life, while the share stays.
+  package func decides(_ ride: RideID) -> Bool { share.contains(ride, hashedAs: Self.shareName) }
+}
+
+extension RuleSet {
+  /// Returns rules with all that rides of both sets need: what is read for them, and when they are
+  /// due again. It decides no ride.
+  package func joined(with other: RuleSet, for share: RecordSample) -> RuleSet {
+    RuleSet(
+      activeStates: activeStates.union(other.activeStates),
+      finalStates: finalStates.union(other.finalStates), events: events.union(other.events),
+      rules: rules + other.rules, defaults: defaults, attributes: attributes, digest: digest,
+      share: share.text)
+  }
+}
