@@ -3,15 +3,19 @@ package struct AdminQueries: Sendable {
   package var stalls: @Sendable () -> [String]
   /// Returns what prevents the service from doing its work; empty if it is ready.
   package var problems: @Sendable () -> [String]
+  /// Returns what an operator must know of a service that may be ready, such as refused rules.
+  package var notes: @Sendable () -> [String]
   /// Checks for due rides at once; returns the line to answer with.
   package var wake: @Sendable () async -> String
 
   package init(
     stalls: @escaping @Sendable () -> [String], problems: @escaping @Sendable () -> [String],
+    notes: @escaping @Sendable () -> [String] = { [] },
     wake: @escaping @Sendable () async -> String
   ) {
     self.stalls = stalls
     self.problems = problems
+    self.notes = notes
     self.wake = wake
   }
 }
@@ -55,8 +59,8 @@ package final class AdminServer: Sendable {
       },
       Route("GET", "/readyz") { _ in
         let problems = queries.problems()
-        return problems.isEmpty
-          ? .text(200, "ready") : .text(503, problems.joined(separator: "\n"))
+        let lines = (problems.isEmpty ? ["ready"] : problems) + queries.notes()
+        return .text(problems.isEmpty ? 200 : 503, lines.joined(separator: "\n"))
       },
       Route("POST", "/wake", isWriting: true) { _ in .text(200, await queries.wake()) },
     ]

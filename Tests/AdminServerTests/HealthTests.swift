@@ -4,10 +4,11 @@ import Testing
 
 @Suite("The health checks of the admin server") struct HealthTests {
   private static func answer(
-    _ path: String, stalls: [String] = [], problems: [String] = []
+    _ path: String, stalls: [String] = [], problems: [String] = [], notes: [String] = []
   ) async throws -> HTTPResponse {
     let routes = AdminServer.own(
-      AdminQueries(stalls: { stalls }, problems: { problems }, wake: { "" }))
+      AdminQueries(
+        stalls: { stalls }, problems: { problems }, notes: { notes }, wake: { "" }))
     let route = try #require(routes.first { $0.path == path })
     return await route.handler(HTTPRequest(method: "GET", path: path, headers: [:], body: []))
   }
@@ -16,6 +17,7 @@ import Testing
     var testDescription: String
     var stalls: [String] = []
     var problems: [String] = []
+    var notes: [String] = []
     var health: (Int, String)
     var readiness: (Int, String)
   }
@@ -31,6 +33,12 @@ import Testing
       health: (500, "claim loop stalled for 61 s\n"),
       readiness: (503, "claim loop stalled for 61 s\n")),
     Case(
+      testDescription: "ready with refused rules", notes: ["rules: last good, 0123"],
+      health: (200, "ok\n"), readiness: (200, "ready\nrules: last good, 0123\n")),
+    Case(
+      testDescription: "not ready, and with refused rules", problems: ["one"], notes: ["rules: two"],
+      health: (200, "ok\n"), readiness: (503, "one\nrules: two\n")),
+    Case(
       testDescription: "two problems", problems: ["one", "two"], health: (200, "ok\n"),
       readiness: (503, "one\ntwo\n")),
   ]
@@ -40,7 +48,7 @@ import Testing
   ) async throws {
     for (path, expected) in [("/healthz", example.health), ("/readyz", example.readiness)] {
       let answer = try await Self.answer(
-        path, stalls: example.stalls, problems: example.problems)
+        path, stalls: example.stalls, problems: example.problems, notes: example.notes)
       #expect(answer.status == expected.0)
       #expect(String(decoding: answer.body, as: UTF8.self) == expected.1)
     }

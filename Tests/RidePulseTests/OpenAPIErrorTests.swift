@@ -176,6 +176,15 @@ private struct ErrorCase: CustomTestStringConvertible, Sendable {
         "alter table ridepulse.events add constraint mine check (event <> 'eta_changed')")
       return [try fixture.postEvent()]
     },
+    ErrorCase(code: "rules_refused") { fixture in
+      let environment = try fixture.stage.environment(rules: "events: [ping]\n")
+      let (server, api) = try await APIClient.serve(environment)
+      defer { server.stop() }
+      _ = try fixture.stage.environment(rules: "events: [ping]\nrulez: []\n")
+      let answer = try api.send("POST", "/v1/reload", nil)
+      fixture.document.check(answer, "POST", "/v1/reload")
+      return [answer.code ?? ""]
+    },
     ErrorCase(code: "unknown_outcome") { fixture in
       try await fixture.whileContactsAreLocked { [try fixture.postContact()] }
     },

@@ -16,7 +16,7 @@ import TestSupport
       apps: { [] }, rules: { nil }, answer: { _, _, _, _ in .isUnderWay },
       history: { _ in throw TestFailure("not called") },
       search: { _ in throw TestFailure("not called") },
-      deliveries: { _ in throw TestFailure("not called") })
+      deliveries: { _ in throw TestFailure("not called") }, reload: { nil })
     let operations = try OpenAPIDocument().operations
     #expect(operations == Set(routes.all.map { "\($0.method) \($0.path)" }))
     #expect(routes.all.allSatisfy { $0.isPrivate || $0.isWriting })
@@ -107,6 +107,9 @@ import TestSupport
         return page.status == 200 && page.text.contains("accepted")
       }
       document.check(page, "GET", "/v1/deliveries")
+      let reload = try api.send("POST", "/v1/reload", nil)
+      #expect(reload.status == 200, "\(reload)")
+      document.check(reload, "POST", "/v1/reload")
     }
   }
 }

@@ -42,6 +42,8 @@ package struct APIError: Error, Hashable, Sendable {
     case idempotencyKeyReused = "idempotency_key_reused"
     /// Postgres rejected the values.
     case refused
+    /// The rule files have problems, and the rules before them stay in use.
+    case rulesRefused = "rules_refused"
     /// Too many requests are in progress; this one had no effect.
     case busy
     /// The database is unavailable; the call had no effect.
@@ -63,7 +65,7 @@ package struct APIError: Error, Hashable, Sendable {
       case .bodyTooLarge: 413
       case .unsupportedMediaType: 415
       case .unknownField, .missingField, .wrongType, .invalidValue, .unknownEvent,
-        .idempotencyKeyReused, .refused:
+        .idempotencyKeyReused, .refused, .rulesRefused:
         422
       case .busy, .databaseUnavailable, .unknownOutcome, .databaseNotReady: 503
       }
@@ -82,12 +84,17 @@ package struct APIError: Error, Hashable, Sendable {
     self.field = field
   }
 
-  package var response: HTTPResponse {
-    var members: [String: JSONValue] = [
+  package var response: HTTPResponse { response(with: [:]) }
+
+  /// Returns the response with further members next to `error`.
+  package func response(with members: [String: JSONValue]) -> HTTPResponse {
+    var error: [String: JSONValue] = [
       "code": .string(code.rawValue), "message": .string(message),
     ]
-    if let field { members["field"] = .string(field) }
-    var response = HTTPResponse.json(code.status, .object(["error": .object(members)]))
+    if let field { error["field"] = .string(field) }
+    var members = members
+    members["error"] = .object(error)
+    var response = HTTPResponse.json(code.status, .object(members))
     switch code {
     case .requestInProgress, .busy, .databaseUnavailable, .unknownOutcome:
       response.headers["Retry-After"] = "1"

@@ -8,6 +8,14 @@ package struct LivingState: Hashable, Sendable {
     /// The time since its last claim.
     package var sinceClaim: Duration
     package var reach: NodeReach?
+    /// The digest of the rules that it decides with; nil until it reports them.
+    package var rules: String?
+    /// The rules that it decides a share of the rides with, and the share; nil if there are none.
+    package var rulesShare: String?
+    /// The time since it reported these rules first.
+    package var sinceRules: Duration = .zero
+    /// The first problem of rule files that it refused.
+    package var rulesProblem: String?
 
     package init(host: String, sinceClaim: Duration, reach: NodeReach? = nil) {
       (self.host, self.sinceClaim, self.reach) = (host, sinceClaim, reach)
@@ -43,12 +51,28 @@ package struct LivingState: Hashable, Sendable {
 }
 
 extension LivingState {
-  private static let nodes = Statement(
+  static let nodes = Statement(
     name: "",
     sql: """
-      select host, \(SQLTime.micros(interval: "clock_timestamp() - seen_at")), apns
+      select host, \(SQLTime.micros(interval: "clock_timestamp() - seen_at")), apns, rules,
+        \(SQLTime.micros(interval: "clock_timestamp() - rules_since")), rules_problem,
+        rules_share
       from ridepulse.nodes where seen_at > now() - interval '10 minutes' order by host, node
       """)
+
+  static func nodes(_ rows: QueryResult) -> [Node] {
+    (0..<rows.rowCount).map { row in
+      var node = Node(
+        host: rows.string(row, 0) ?? "?",
+        sinceClaim: .microseconds(max(0, rows.int64(row, 1) ?? 0)),
+        reach: rows.string(row, 2).flatMap(NodeReach.init(rawValue:)))
+      node.rules = rows.string(row, 3)
+      node.sinceRules = .microseconds(max(0, rows.int64(row, 4) ?? 0))
+      node.rulesProblem = rows.string(row, 5)
+      node.rulesShare = rows.string(row, 6)
+      return node
+    }
+  }
 
   private static let partitions = Statement(
     name: "",
@@ -83,12 +107,7 @@ extension LivingState {
     state.dueRides = gauges.dueRides
     state.oldestDue = gauges.oldestDue
     state.parkedRides = gauges.parkedRides
-    state.nodes = (0..<results[0].rowCount).map { row in
-      Node(
-        host: results[0].string(row, 0) ?? "?",
-        sinceClaim: .microseconds(max(0, results[0].int64(row, 1) ?? 0)),
-        reach: results[0].string(row, 2).flatMap(NodeReach.init(rawValue:)))
-    }
+    state.nodes = nodes(results[0])
     state.daysAhead = try results[1].value(0, 0)
     state.defaultBytes = try results[1].value(0, 1)
     state.lostPhones = try (0..<results[2].rowCount).map { row in

@@ -50,6 +50,7 @@ struct Grant: Sendable {
     case legacy = "legacy-gateway does not start"
     case rawPushes = "ridepulse push and ridepulse broadcast fail"
     case recording = "serve with RIDEPULSE_RECORD does not start, and record reads nothing"
+    case lastRules = "a node whose rule files have problems does not start"
     case reports = "commands that people run do not show it"
   }
 

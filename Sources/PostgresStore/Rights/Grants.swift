@@ -50,6 +50,7 @@ enum Grants {
     .table("current_channels", engine: read, reader: read),
     .table("apps", engine: add, reader: read),
     .table("revisions", engine: add, reader: read, loss: .reports),
+    .table("rule_sets", engine: own, reader: read, loss: .lastRules),
     .table("card_types", engine: own, reader: read, loss: .reports),
     .table("card_type_hours", engine: own, reader: read, loss: .reports),
     .table("sweeps", engine: read, reader: read, loss: .rotation),

@@ -16,6 +16,8 @@ struct APIRoutes: Sendable {
   var history: @Sendable (_ ride: String) async throws -> RideHistory
   var search: @Sendable (_ key: SearchKey) async throws -> SearchResult
   var deliveries: @Sendable (_ query: DeliveryQuery) async throws -> DeliveryPage
+  /// Returns nil while another reload is in progress.
+  var reload: @Sendable () async -> Reload.Outcome?
 
   var all: [Route] {
     APICall.all.map { call in
@@ -27,6 +29,9 @@ struct APIRoutes: Sendable {
       },
       Route("GET", "/v1/explain", isPrivate: true) { await search($0) },
       Route("GET", "/v1/deliveries", isPrivate: true) { await follow($0) },
+      Route("POST", "/v1/reload", isWriting: true) { _ in
+        ReloadAnswer.response(await reload())
+      },
     ]
   }
 
@@ -115,7 +120,7 @@ struct APIRoutes: Sendable {
 
 // An extension, so that the memberwise initializer stays.
 extension APIRoutes {
-  init(_ service: Service) {
+  init(_ service: Service, _ reload: Reload) {
     self.init(
       apps: { service.apps }, rules: { service.rules },
       answer: { call, arguments, key, state in
@@ -127,6 +132,6 @@ extension APIRoutes {
       history: { try await service.history(of: $0) }, search: { try await service.search($0) },
       deliveries: { query in
         try await service.pool.with(.short) { try await DeliveryLog(session: $0).page(query) }
-      })
+      }, reload: { await reload.performAlone() })
   }
 }

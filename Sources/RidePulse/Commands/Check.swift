@@ -56,12 +56,32 @@ enum Check: Command {
       Terminal.print(
         "\(path): \(counted(rules.ruleCount, "rule")) in \(counted(rules.fileCount, "file")), "
           + "no problems")
+      if context.arguments.operands.isEmpty, try !checkSecond(rules, context) {
+        return .foundProblems
+      }
       let catalogs = context.arguments.all("--strings")
       let strings: ExitStatus =
         catalogs.isEmpty ? .done : try compare(rules, withStrings: catalogs, path)
       let files = context.arguments.all("--against")
       let cards: ExitStatus = files.isEmpty ? .done : try compare(rules, with: files)
       return strings == .done ? cards : strings
+    }
+  }
+
+  /// Checks the directory for a share of the rides, if the environment names one.
+  private static func checkSecond(
+    _ rules: LoadedRules, _ context: CommandContext
+  ) throws -> Bool {
+    switch try RuleDirectories(nil, context.environment).trial(nextTo: rules) {
+    case .failure(let problems):
+      Terminal.print(problems.description)
+      return false
+    case .success(let trial):
+      guard let trial else { return true }
+      Terminal.print(
+        "\(trial.source.directory): \(counted(trial.rules.rules.count, "rule")) for "
+          + "\(trial.share.text) of the rides, SHA-256 \(trial.rules.digest)")
+      return true
     }
   }
 

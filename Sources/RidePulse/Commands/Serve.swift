@@ -30,16 +30,21 @@ enum Serve: Command {
     let log = (isOnce ? context.log.quietIfNotOnTerminal(context.arguments) : context.log).log
     let once = OnceRun()
     let variables = try APNsVariables(context.environment)
-    let rules = try RuleDirectoryChoice.load(
-      context.arguments.value("--schedules"), context.environment)
-    let apns = variables.spelled(as: rules.ruleSet.apps)
     let listens = try Database.listens(context.environment)
+    let conninfo = try Database.conninfo(context.environment)
+    let supervision = Supervision(context.environment, log)
+    let directories = try RuleDirectories(
+      context.arguments.value("--schedules"), context.environment)
+    let rules = try await LastGoodRules(
+      directories: directories, conninfo: conninfo, limit: .seconds(isOnce ? 5 : 10), log: log
+    ).release { supervision.waiting($0) }
+    let apns = variables.spelled(as: rules.all.apps)
     let service = try Service(
-      conninfo: Database.conninfo(context.environment), apns: apns, rules: rules.ruleSet, log: log,
+      conninfo: conninfo, apns: apns, release: rules, log: log,
       listens: listens && !isOnce, recording: Record.sample(context.environment),
       onSettled: { if isOnce { once.handle($0) } })
-    Reload.warn(service.credentials, apns, rules.ruleSet, at: service.now, log)
-    let supervision = Supervision(context.environment, log)
+    Reload.warn(service.credentials, apns, rules.all, at: service.now, log)
+    let reload = Reload(service, variables, directories, context.environment, log)
     let signals = ServiceSignals(
       onFirst: { signal in
         log(.info, "Stopping: no new claims", ["signal": signal])
@@ -47,13 +52,15 @@ enum Serve: Command {
         service.stop()
       },
       onHangup: {
-        supervision.reloading {
-          Reload.perform(service, variables, context.arguments, context.environment, log)
-        }
+        supervision.reloading { reload.perform() }
       })
     defer { signals.cancel() }
     let status: ExitStatus = try await withCleanup({ await service.close() }) {
-      let fields: KeyValuePairs = ["rules": "\(rules.ruleCount)", "node": service.node]
+      let fields: KeyValuePairs = [
+        "rules": "\(rules.rules.rules.count)", "digest": rules.revision.start,
+        "node": service.node,
+      ]
+      rules.logTrial(log)
       if isOnce {
         // The timer that runs it starts it again.
         guard try await service.start(limit: .seconds(5)) else { return .failed }
@@ -63,7 +70,7 @@ enum Serve: Command {
         try requirePin(service)
         return status
       }
-      let endpoints = try ServiceEndpoints(service, context, log)
+      let endpoints = try ServiceEndpoints(service, reload, context, log)
       defer { endpoints.close() }
       // Before the endpoints close, which wait for the responses in progress.
       return try await withCleanup({ await service.pool.close() }) {
@@ -96,105 +103,6 @@ enum Serve: Command {
   }
 }
 
-/// Handles SIGHUP: rereads the rule files, the receivers of posts, and the keys and certificates, and
-/// adopts each of the three only if it is valid.
-enum Reload {
-  static func perform(
-    _ service: Service, _ variables: APNsVariables, _ arguments: Arguments,
-    _ environment: [String: String], _ log: Log
-  ) {
-    let rules = rules(arguments, environment, log)
-    let ruleSet = rules?.ruleSet ?? service.rules
-    let apns = rules.map { variables.spelled(as: $0.ruleSet.apps) } ?? service.apns
-    receivers(service, environment, log)
-    if apns.fcm.isEmpty || !apns.bundleIDs.isEmpty { keys(service, apns, ruleSet, log) }
-    // Before the rules, which may have an app that needs one.
-    if !apns.fcm.isEmpty { serviceAccounts(service, apns, log) }
-    guard let rules else { return }
-    service.use(ruleSet, apns)
-    log(.info, "Rule files reloaded", ["rules": "\(rules.ruleCount)"])
-  }
-
-  private static func rules(
-    _ arguments: Arguments, _ environment: [String: String], _ log: Log
-  ) -> LoadedRules? {
-    do {
-      return try RuleDirectoryChoice.load(arguments.value("--schedules"), environment)
-    } catch {
-      for line in "\(error)".split(separator: "\n") {
-        log(.error, "Rule files not reloaded: the new ones have errors", ["problem": String(line)])
-      }
-      return nil
-    }
-  }
-
-  private static func keys(
-    _ service: Service, _ apns: APNsVariables, _ rules: RuleSet, _ log: Log
-  ) {
-    do {
-      let old = service.credentials
-      let keys = try apns.credentials.reload(after: old, bundleIDs: apns.bundleIDs)
-      let new = keys.with(old.android, apns.bundleIDs)
-      service.use(new)
-      let state = new == old ? "unchanged" : "replaced"
-      log(.info, "APNs keys reloaded", ["credentials": keys.names, "state": state])
-      for doubt in apns.credentials.unconfirmed(after: old, new) {
-        log(.warning, "APNs credentials need attention", ["problem": doubt])
-      }
-      warn(new, apns, rules, at: service.now, log)
-    } catch {
-      log(
-        .error, "APNs keys not reloaded: all previous ones stay in use", ["problem": "\(error)"])
-    }
-  }
-
-  /// Apart from the keys of Apple, so that a bad file of one service does not keep the other's.
-  private static func serviceAccounts(_ service: Service, _ apns: APNsVariables, _ log: Log) {
-    let old = service.credentials
-    do {
-      let accounts = try apns.fcm.reload(after: old)
-      service.use(old.with(accounts, apns.bundleIDs))
-      let names = Set(accounts.values.compactMap { $0.serviceAccount?.description }).sorted()
-      log(
-        .info, "FCM service accounts reloaded",
-        [
-          "credentials": names.joined(separator: ", "),
-          "state": accounts == old.android ? "unchanged" : "replaced",
-        ])
-    } catch {
-      let kept = apns.fcm.kept(of: old)
-      if kept != old.android { service.use(old.with(kept, apns.bundleIDs)) }
-      log(
-        .error, "FCM service accounts not reloaded: all previous ones stay in use",
-        ["problem": "\(error)"])
-    }
-  }
-
-  private static func receivers(
-    _ service: Service, _ environment: [String: String], _ log: Log
-  ) {
-    do {
-      let receivers = try PostVariables(environment).receivers
-      if receivers.isEmpty { return }
-      service.use(receivers)
-      log(.info, "Receivers of posts reloaded", ["receivers": "\(receivers.count)"])
-    } catch {
-      log(
-        .error, "Receivers of posts not reloaded: the previous ones stay in use",
-        ["problem": "\(error)"])
-    }
-  }
-
-  /// Logs what is doubtful about the credentials in use.
-  static func warn(
-    _ credentials: Credentials, _ apns: APNsVariables, _ rules: RuleSet, at now: Timestamp,
-    _ log: Log
-  ) {
-    let doubts = CredentialAdvice.all(credentials, apns, cardApps: rules.cardApps, at: now)
-    for doubt in doubts { log(.warning, "APNs credentials need attention", ["problem": doubt]) }
-  }
-}
-
 /// The listening ports of a running service: the admin server and the wake port.
 final class ServiceEndpoints {
   private var admin: AdminServer?
@@ -205,7 +113,9 @@ final class ServiceEndpoints {
   ///
   /// - Throws: If a requested port can't be opened. A failure of the default admin address is only
   ///   logged, because a second service on the machine must not fail for it.
-  init(_ service: Service, _ context: CommandContext, _ log: Log) throws {
+  init(
+    _ service: Service, _ reload: Reload, _ context: CommandContext, _ log: Log
+  ) throws {
     let wake: @Sendable () async -> String = { await service.wake() }
     page = LivePage(service)
     if let text = context.arguments.value("--wake") {
@@ -221,7 +131,8 @@ final class ServiceEndpoints {
         Self.address(address, "RIDEPULSE_ADMIN"),
         token: SecretVariable("RIDEPULSE_ADMIN_TOKEN", in: context.environment)?.text,
         queries: AdminQueries(
-          stalls: { service.engine.stalls() }, problems: { service.problems }, wake: wake),
+          stalls: { service.engine.stalls() }, problems: { service.problems },
+          notes: { service.rulesInUse.notes }, wake: wake),
         routes: [
           Route("GET", "/metrics") { _ in
             var page = HTTPResponse.text(200, "")
@@ -229,7 +140,7 @@ final class ServiceEndpoints {
             page.body = Array(await service.metrics().utf8)
             return page
           }
-        ] + APIRoutes(service).all + page.routes)
+        ] + APIRoutes(service, reload).all + page.routes)
       admin = server
       log(.info, "Admin server", ["address": address, "port": "\(server.port)"])
     } catch let error as ListenError where asked == nil {

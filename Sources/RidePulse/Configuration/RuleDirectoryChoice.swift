@@ -9,14 +9,22 @@ enum RuleDirectoryChoice {
     named ?? environment.nonEmpty("RIDEPULSE_SCHEDULES") ?? "schedules"
   }
 
+  /// Reads the files of this directory.
+  static func source(_ named: String?, _ environment: [String: String]) -> RuleSource {
+    RuleSource(of: path(named, environment))
+  }
+
   /// - Throws: `CommandFailure` with every problem, one per line.
   static func load(_ named: String?, _ environment: [String: String]) throws -> LoadedRules {
-    let path = path(named, environment)
-    switch RuleDirectory.load(path) {
+    let source = source(named, environment)
+    switch source.load() {
     case .success(let rules): return rules
-    case .failure(let problems):
-      let count = counted(problems.problems.count, "problem")
-      throw CommandFailure("\(path) can't be used, \(count):\n\(problems)")
+    case .failure(let problems): throw failure(problems, of: source.directory)
     }
+  }
+
+  static func failure(_ problems: RuleProblems, of directory: String) -> CommandFailure {
+    let count = counted(problems.problems.count, "problem")
+    return CommandFailure("\(directory) can't be used, \(count):\n\(problems)")
   }
 }

@@ -66,7 +66,7 @@ struct DemoStage {
       _ = try await Migrations.apply(session: backend, dryRun: false)
       let view = DemoView(notice: notice)
       let service = try Service(
-        conninfo: conninfo, apns: apns, rules: rules,
+        conninfo: conninfo, apns: apns, release: RuleRelease(rules),
         // Log lines would corrupt the live screen.
         log: Terminal.isInteractive ? Log { _, _, _ in } : log, onSettled: { view.observe($0) })
       return try await withCleanup({ await service.close() }) {

@@ -39,6 +39,9 @@ extension Revision {
     Revision(rules: rules.digest, version: Version.text)
   }
 
-  /// The first digits of the rules' digest. A log has no 64 digits, which could be a token.
-  fileprivate var start: String { String(rules.prefix(12)) }
+  /// The number of digits that tell rules apart. A log has no 64 digits, which could be a token.
+  static let startLength = 12
+
+  /// The first digits of the rules' digest.
+  var start: String { String(rules.prefix(Self.startLength)) }
 }

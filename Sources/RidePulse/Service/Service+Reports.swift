@@ -27,7 +27,8 @@ extension Service {
       apnsAhead: transport.clockLead,
       listenIsHealthy: listenIsHealthy, problems: problems,
       database: gauges, databaseIdentity: store.databaseIdentity, failovers: store.failovers,
-      isHeld: !store.pinProblems.isEmpty, postsOff: posts.off)
+      release: rulesInUse.release, isHeld: !store.pinProblems.isEmpty,
+      postsOff: posts.off)
   }
 
   /// The current time by the database's clock.

@@ -4,6 +4,7 @@ import Orchestrator
 import PostgresStore
 import PushClient
 import RideCore
+import RuleFiles
 import Synchronization
 import SystemSupport
 
@@ -29,7 +30,7 @@ final class Service: Sendable {
   let meter: ServiceMeter
   private let mistakes: ConfigurationLog
   let time: DatabaseClock
-  private let rulesInUse: Mutex<RuleSet>
+  let rulesInUse: RulesInUse
   private let revisions: RevisionRecorder
   private let recording: RecordSample?
   let pool: SessionPool
@@ -42,7 +43,7 @@ final class Service: Sendable {
   ///
   /// - Parameter listens: Whether producers notify the engine while it rests between its polls.
   init(
-    conninfo: String, apns: APNsVariables, rules: RuleSet, log: Log, listens: Bool = true,
+    conninfo: String, apns: APNsVariables, release: RuleRelease, log: Log, listens: Bool = true,
     recording: RecordSample? = nil,
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) throws {
@@ -52,9 +53,11 @@ final class Service: Sendable {
     self.recording = recording
     let starting = ServiceStart(log: log)
     self.starting = starting
-    rulesInUse = Mutex(rules)
+    let rules = release.all
     let pool = SessionPool(conninfo: conninfo, obstacle: { starting.problem })
     self.pool = pool
+    let rulesInUse = RulesInUse(release, pool: pool, node: node, log: log)
+    self.rulesInUse = rulesInUse
     let signal = EngineSignal()
     let time = DatabaseClock.ofThisMachine()
     self.time = time
@@ -98,10 +101,10 @@ final class Service: Sendable {
     channels.onUnreported = { outcomes.signal.notify() }
     tasks = ServiceTasks(
       outcomes, channels, WatchMonitor(pool: pool, log: log), backfills, cardTypes,
-      Maintenance(pool: pool, log: log), log)
+      Maintenance(pool: pool, log: log), rulesInUse, log)
     var parts = EngineDependencies(
       store: store, transport: ServiceTransport(pushes: transport, posts: posts),
-      configuration: Self.configuration(apns, rules),
+      configuration: Self.configuration(apns, release),
       log: log, time: time, recording: recording,
       onSettled: { settlements in
         meter.handle(settlements)
@@ -145,7 +148,7 @@ final class Service: Sendable {
       log(.info, "Recording rides", ["share": recording.text])
     }
     await recordApps()
-    await revisions.record(rules)
+    await recordRevisions()
     return true
   }
 
@@ -165,32 +168,48 @@ final class Service: Sendable {
 
   var apps: [App] { apns.apps }
 
-  /// The rules that decisions follow.
-  var rules: RuleSet { rulesInUse.withLock { $0 } }
+  /// The rules that decisions follow; of two sets, the rules of both.
+  var rules: RuleSet { rulesInUse.release.all }
 
   /// Replaces the rules, whose apps the settings name. A new app's credentials must be in use already.
-  func use(_ rules: RuleSet, _ apns: APNsVariables) {
+  func use(_ release: RuleRelease, _ apns: APNsVariables) {
+    let rules = release.all
     variables.withLock { $0 = apns }
     let pin = apns.pin(credentials)
     store.use(apps: apns.apps, pin: pin)
     channels.use(apns.channelScopes, pin)
-    rulesInUse.withLock { $0 = rules }
+    rulesInUse.use(release)
     cardTypes.use(rules)
     posts.reload()
-    engine.use(Self.configuration(apns, rules))
+    engine.use(Self.configuration(apns, release))
     backfills.use(active: rules.activeStates)
     // Decisions do not wait for it: they know the revision's ID.
     Task {
       await recordApps()
-      await revisions.record(rules)
+      await recordRevisions()
     }
   }
 
-  private static func configuration(_ apns: APNsVariables, _ rules: RuleSet) -> EngineConfiguration
-  {
-    var configuration = apns.configuration(of: rules)
-    configuration.revision = .current(rules)
-    return configuration
+  private func recordRevisions() async {
+    let release = rulesInUse.release
+    await revisions.record(release.rules)
+    if let trial = release.trial { await revisions.record(trial.rules) }
+  }
+
+  /// Keeps the rules in use, and records why newer files were refused.
+  func refuse(_ problems: RuleProblems) { rulesInUse.refuse(problems) }
+
+  private static func configuration(
+    _ apns: APNsVariables, _ release: RuleRelease
+  ) -> EngineConfiguration {
+    func configuration(_ rules: RuleSet) -> EngineConfiguration {
+      var configuration = apns.configuration(of: rules)
+      configuration.revision = .current(rules)
+      return configuration
+    }
+    var first = configuration(release.rules)
+    first.trial = release.trial.map { RuleTrial(configuration($0.rules), for: $0.share) }
+    return first
   }
 
   func use(_ receivers: [String: PostReceiver]) { posts.use(receivers) }

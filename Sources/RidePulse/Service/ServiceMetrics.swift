@@ -26,6 +26,8 @@ enum ServiceMetrics {
     var databaseIdentity: DatabaseIdentity?
     /// How often they have changed since the start.
     var failovers = 0
+    /// The rules in use.
+    var release: RuleRelease?
     /// Whether the database's pin keeps this service from sending.
     var isHeld = false
     /// The rules whose receiver answered 410.
@@ -35,6 +37,7 @@ enum ServiceMetrics {
   static func page(_ reading: Reading, _ expected: ExpectedOutcomes) -> String {
     MetricFamily.page(
       PushMetrics.families(reading.tally, expected) + health(reading)
+        + (reading.release.map(RuleMetrics.families) ?? [])
         + engine(reading.engine) + [postsOff(reading.postsOff)]
         + apns(reading) + accessTokens(reading.accessTokens) + database(reading.database)
         + [watched(reading.watched), cards(reading.androidCards)]

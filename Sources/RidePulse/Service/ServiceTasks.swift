@@ -5,13 +5,13 @@ import RideCore
 /// What a service repeats next to its engine.
 struct ServiceTasks: Sendable {
   let outcomes, channels, backfills: PeriodicTask
-  private let watchedTables, cardTypes, deletion: PeriodicTask
+  private let watchedTables, cardTypes, rules, deletion: PeriodicTask
   private let rotations: [PeriodicTask]
 
   init(
     _ outcomes: OutcomeApplier, _ channels: ChannelReconciler, _ watched: WatchMonitor,
     _ backfills: BackfillMonitor, _ cardTypes: CardTypeRecorder, _ maintenance: Maintenance,
-    _ log: Log
+    _ rules: RulesInUse, _ log: Log
   ) {
     self.outcomes = PeriodicTask(
       "Token outcomes not applied", every: .seconds(20),
@@ -25,6 +25,10 @@ struct ServiceTasks: Sendable {
     self.cardTypes = PeriodicTask("Types of cards not recorded", every: .seconds(60), log) {
       try await cardTypes.record(within: .seconds(10))
     }
+    self.rules = PeriodicTask(
+      "Rules not stored or compared", every: .seconds(20),
+      retries: Backoff(first: .milliseconds(500), longest: .seconds(20)), wokenBy: rules.signal,
+      log, work: rules.check)
     rotations = [
       PeriodicTask(
         "Ledger not rotated", every: .seconds(3600), log, work: maintenance.rotateLedger),
@@ -39,7 +43,7 @@ struct ServiceTasks: Sendable {
   }
 
   /// What `serve --once` does when the rides are settled.
-  var afterwards: [PeriodicTask] { [channels, watchedTables] + rotations + [deletion] }
+  var afterwards: [PeriodicTask] { [channels, watchedTables, rules] + rotations + [deletion] }
 
   /// Runs all of them until the task is cancelled.
   ///
@@ -47,7 +51,7 @@ struct ServiceTasks: Sendable {
   /// none waits for one that may take minutes.
   func run() async {
     await withTaskGroup { group in
-      for task in [outcomes, channels, watchedTables, cardTypes] + rotations {
+      for task in [outcomes, rules, channels, watchedTables, cardTypes] + rotations {
         if Task.isCancelled { return }
         await task.pass()
         group.addTask { await task.run() }

@@ -126,6 +126,10 @@ static const char text_0030[] = {
 #embed "../../../sql/0030_lost_decisions.sql" suffix(, 0)
 };
 
+static const char text_0033[] = {
+#embed "../../../sql/0033_rule_sets.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -157,5 +161,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0028_entered_states", text_0028},
     {"0029_android_cards", text_0029},
     {"0030_lost_decisions", text_0030},
+    {"0033_rule_sets", text_0033},
     {NULL, NULL},
 };

@@ -25,6 +25,14 @@ struct LivingCheckTests {
 
   private static let claiming = LivingState.Node(host: "a", sinceClaim: .seconds(2))
 
+  private static func deciding(
+    _ host: String, _ rules: String, for seconds: Int, silentFor silence: Int = 1
+  ) -> LivingState.Node {
+    var node = LivingState.Node(host: host, sinceClaim: .seconds(silence))
+    (node.rules, node.sinceRules) = (rules, .seconds(seconds))
+    return node
+  }
+
   private static func due(_ state: inout LivingState, for age: Duration) {
     (state.dueRides, state.oldestDue) = (3, age)
   }
@@ -50,6 +58,28 @@ struct LivingCheckTests {
     },
     Case("a node that is aside", [["node b", "can't reach APNs or FCM"]]) {
       $0.nodes = [claiming, .init(host: "b", sinceClaim: .seconds(1), reach: .lost)]
+    },
+    Case("a release that reaches one node after the other", []) {
+      $0.nodes = [deciding("a", "0123456789abcdef", for: 3600), deciding("b", "ff", for: 59)]
+    },
+    Case("nodes with the same rules", []) {
+      $0.nodes = [deciding("a", "0123456789abcdef", for: 3600)]
+      $0.nodes.append(deciding("b", "0123456789abcdef", for: 61))
+      // It ended with other rules.
+      $0.nodes.append(deciding("c", "ff", for: 3600, silentFor: 14))
+      $0.nodes[2].rules = nil
+    },
+    Case("nodes with different rules", [["rules of nodes", "a 0123456789ab, b ff"]]) {
+      $0.nodes = [deciding("a", "0123456789abcdef", for: 3600), deciding("b", "ff", for: 61)]
+    },
+    Case("a node that ended with other rules", [["node b", "not claimed"]]) {
+      $0.nodes = [
+        deciding("a", "0123456789abcdef", for: 3600), deciding("b", "ff", for: 61, silentFor: 16),
+      ]
+    },
+    Case("a node that refused its files", [["rules of a", "a 0123456789ab: a.yaml:3:1: no"]]) {
+      $0.nodes = [deciding("a", "0123456789abcdef", for: 3)]
+      $0.nodes[0].rulesProblem = "a.yaml:3:1: no"
     },
     Case("parked rides", [["parked rides", "1 ride set aside"]]) { $0.parkedRides = 1 },
     Case("no day ahead", [["ledger", "no partition for tomorrow"]]) { $0.daysAhead = 0 },

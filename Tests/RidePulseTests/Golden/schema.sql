@@ -4808,6 +4808,10 @@ CREATE UNLOGGED TABLE ridepulse.nodes (
     seen_at timestamp with time zone NOT NULL,
     edition integer NOT NULL,
     apns text,
+    rules text,
+    rules_share text,
+    rules_since timestamp with time zone,
+    rules_problem text,
     CONSTRAINT nodes_apns_check CHECK ((apns = ANY (ARRAY['reached'::text, 'lost'::text])))
 )
 WITH (fillfactor='50');
@@ -4818,6 +4822,10 @@ COMMENT ON COLUMN ridepulse.nodes.asleep IS 'Whether the node waits for a NOTIFY
 COMMENT ON COLUMN ridepulse.nodes.seen_at IS 'When the node last claimed, updated every 2 s.';
 COMMENT ON COLUMN ridepulse.nodes.edition IS 'Version of the schema that the node writes. A node that names none cannot claim.';
 COMMENT ON COLUMN ridepulse.nodes.apns IS 'Whether the node reaches APNs: reached, with an open connection, or lost; null while unknown.';
+COMMENT ON COLUMN ridepulse.nodes.rules IS 'The digest of the rules that the node decides with; null until it reports them.';
+COMMENT ON COLUMN ridepulse.nodes.rules_share IS 'The beginning of the digest of the rules for a share of the rides, and the share; null if there are none.';
+COMMENT ON COLUMN ridepulse.nodes.rules_since IS 'When the node reported these rules first.';
+COMMENT ON COLUMN ridepulse.nodes.rules_problem IS 'The first problem of rule files that the node refused; null if it uses the last ones it read.';
 CREATE TABLE ridepulse.other_channels (
     bundle_id text NOT NULL,
     environment text NOT NULL,
@@ -5021,6 +5029,23 @@ COMMENT ON COLUMN ridepulse.revisions.rules IS 'SHA-256 of the rule files, as `r
 COMMENT ON COLUMN ridepulse.revisions.version IS 'The version of the program.';
 COMMENT ON COLUMN ridepulse.revisions.first_seen IS 'When a service first used the combination.';
 COMMENT ON COLUMN ridepulse.revisions.last_seen IS 'When a service last started with the combination or reloaded it.';
+CREATE TABLE ridepulse.rule_sets (
+    digest text NOT NULL,
+    names text[] NOT NULL,
+    texts text[] NOT NULL,
+    version text NOT NULL,
+    used_at timestamp with time zone DEFAULT now(),
+    share_used_at timestamp with time zone,
+    CONSTRAINT rule_sets_check CHECK ((cardinality(texts) = cardinality(names))),
+    CONSTRAINT rule_sets_digest_check CHECK ((digest ~ '^[0-9a-f]{64}$'::text))
+);
+COMMENT ON TABLE ridepulse.rule_sets IS 'The files of the last rules that a node loaded without a problem; the newest five are kept.';
+COMMENT ON COLUMN ridepulse.rule_sets.digest IS 'The SHA-256 that ridepulse check prints, and that revisions.rules has.';
+COMMENT ON COLUMN ridepulse.rule_sets.names IS 'The names of the files below the rule directory, such as strings/en.yaml.';
+COMMENT ON COLUMN ridepulse.rule_sets.texts IS 'The text of each file, in the order of the names.';
+COMMENT ON COLUMN ridepulse.rule_sets.version IS 'The version of the program that loaded them last.';
+COMMENT ON COLUMN ridepulse.rule_sets.used_at IS 'When a node last loaded them from its rule directory; null if none did.';
+COMMENT ON COLUMN ridepulse.rule_sets.share_used_at IS 'When a node last loaded them for a share of the rides; null if none did.';
 CREATE TABLE ridepulse.settings (
     is_only boolean DEFAULT true NOT NULL,
     notify_deliveries boolean DEFAULT false NOT NULL,
@@ -5384,6 +5409,8 @@ ALTER TABLE ridepulse.rides
     ADD CONSTRAINT rides_id_at_most_512_bytes CHECK ((octet_length(id) <= 512)) NOT VALID;
 ALTER TABLE ONLY ridepulse.rides
     ADD CONSTRAINT rides_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.rule_sets
+    ADD CONSTRAINT rule_sets_pkey PRIMARY KEY (digest);
 ALTER TABLE ONLY ridepulse.settings
     ADD CONSTRAINT settings_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY ridepulse.slot_counts

@@ -1,0 +1,45 @@
+// The rules of each node: what it reports, and whether the nodes agree.
+extension LivingState {
+  /// A node that has not claimed for longer than this may have ended.
+  private static let liveWithin: Duration = .seconds(15)
+  /// The time in which a release reaches one node after the other.
+  package static let rollout: Duration = .seconds(60)
+
+  /// Returns the live nodes if they decide with different rules, and none of them took its own within
+  /// the last minute; else none.
+  package static func disagreeing(_ nodes: [Node]) -> [Node] {
+    let live = nodes.filter { $0.sinceClaim <= liveWithin && $0.rules != nil }
+    guard Set(live.map { [$0.rules, $0.rulesShare] }).count > 1, live.allSatisfy({ $0.sinceRules > rollout }) else {
+      return []
+    }
+    return live
+  }
+
+  /// $1 node, $2 digest, $3 problem, $4 rules for a share of the rides.
+  private static let report = Statement(
+    name: "",
+    sql: """
+      update ridepulse.nodes set rules = $2, rules_problem = $3, rules_share = $4,
+        rules_since = case when (rules, rules_share) is not distinct from ($2, $4)
+          then rules_since else clock_timestamp() end
+      where node = $1::uuid and (rules, rules_problem, rules_share) is distinct from ($2, $3, $4)
+      """)
+
+  private static let isKnown = Statement(
+    name: "", sql: "select exists (select from ridepulse.nodes where node = $1::uuid)::text")
+
+  /// Records the rules of a node, and returns those of all nodes.
+  ///
+  /// - Parameters:
+  ///   - share: the rules for a share of the rides, and the share.
+  ///   - problem: the first problem of rule files that it refused.
+  /// - Returns: Whether the node has claimed: before that it has no row.
+  package static func report(
+    node: String, rules: String, share: String?, problem: String?, _ session: PostgresSession
+  ) async throws(PostgresError) -> (isKnown: Bool, nodes: [Node]) {
+    let results = try await session.run([
+      Call(report, [node, rules, problem, share]), Call(isKnown, [node]), Call(nodes),
+    ])
+    return (results[1].string(0, 0) == "true", nodes(results[2]))
+  }
+}
