@@ -135,7 +135,7 @@ extension RidePhones {
 
 extension AcceptedPush {
   /// Nil for what no phone was sent, and for a push type of a later version.
-  fileprivate init?(_ row: LedgerRow) {
+  init?(_ row: LedgerRow) {
     guard row.kind == .push, row.status == LedgerEntry.Status.accepted.rawValue,
       let type = PushType(rawValue: row.pushType)
     else { return nil }

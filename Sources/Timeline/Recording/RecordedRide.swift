@@ -88,7 +88,7 @@ package struct RecordedRide: Sendable {
   }
 
   /// Returns a push of the ledger with its content, once; nil if deciding again did not send it.
-  mutating func take(_ wanted: AcceptedPush) -> PlannedPush? {
+  package mutating func take(_ wanted: AcceptedPush) -> PlannedPush? {
     func distance(_ index: Int) -> Int64 {
       abs((sent[index].push.entry.event.at - wanted.eventAt).microseconds)
     }

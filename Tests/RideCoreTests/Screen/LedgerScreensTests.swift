@@ -108,6 +108,16 @@ import Testing
     #expect(ride.take(alert()) == nil)
   }
 
+  @Test func `An old sender's text is compared with what was sent, once`() throws {
+    var ride = try recorded()
+    #expect(ride.outcome(of: "x", []) == .unknown(.notReproduced))
+    #expect(
+      ride.outcome(of: "Ana is here", [alert()]) == .differs(from: "Your driver is here: B-RP 1"))
+    #expect(ride.outcome(of: "B-RP 1", [alert()]) == .unknown(.notReproduced))
+    var again = try recorded()
+    #expect(again.outcome(of: "Your driver is here – B-RP 1", [alert()]) == .same)
+  }
+
   @Test func `A card starts with its registration, is unknown, ends, and leaves`() throws {
     let screens = screens(
       [card(.update, after: 10), card(.end, after: 20)], activities: [Self.activity], until: 9)
