@@ -94,6 +94,24 @@ import Testing
     #expect(try await session.value("select coalesce(sum(unread), 0) from ridepulse.agenda") == "0")
   }
 
+  @Test func `while reads fail, a claim of no ride fails, too`() async throws {
+    try await session.script(
+      """
+      insert into ridepulse.rides (id, state) values ('r', 'e');
+      alter table ridepulse.rides rename to away
+      """)
+    await #expect(throws: StoreFailure.self) { try await claim() }
+    // Another node has it.
+    try await session.script(
+      "update ridepulse.agenda set leased_until = now() + interval '5 minutes'")
+    await #expect(throws: StoreFailure.self) { try await claim() }
+    try await session.script("alter table ridepulse.away rename to rides")
+    #expect(try await claim() == [])
+    try await session.script(
+      "update ridepulse.agenda set node = null, leased_until = '-infinity'")
+    #expect(try await claim() == ["r"])
+  }
+
   @Test func `what unpacks to far more than its size in the table is too large, beside others`()
     async throws
   {

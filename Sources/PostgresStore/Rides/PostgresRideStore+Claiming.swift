@@ -118,10 +118,32 @@ extension PostgresRideStore {
     }
   }
 
-  /// Reads the claimed rides, the small ones first; a read that fails is split into halves.
+  /// Reads the claimed rides. After a failure, a claim of no ride reads for none: it would pass for a
+  /// success, and nodes that claim the same rides in turn would never seem to fail.
   ///
   /// - Returns: The rides that no time or memory was left for, already released.
   private func read(_ reader: inout ClaimReader, began: Duration) async throws -> [RideClaim] {
+    if reader.claims.isEmpty, !readsFail.withLock({ $0 }) { return [] }
+    do {
+      let unread: [RideClaim]
+      if reader.claims.isEmpty {
+        try await check(reader)
+        unread = []
+      } else {
+        unread = try await readClaimed(&reader, began: began)
+      }
+      readsFail.withLock { $0 = false }
+      return unread
+    } catch {
+      readsFail.withLock { $0 = true }
+      throw error
+    }
+  }
+
+  /// Reads claimed rides, the small ones first; a read that fails is split into halves.
+  private func readClaimed(
+    _ reader: inout ClaimReader, began: Duration
+  ) async throws -> [RideClaim] {
     var plan = ReadPlan(reader.claims)
     var failure: StoreFailure?
     var isChecked = false

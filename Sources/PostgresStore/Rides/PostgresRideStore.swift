@@ -13,6 +13,8 @@ package final class PostgresRideStore: RideStore {
   let identityMonitor = Mutex(DatabaseIdentityMonitor())
   let reading: Mutex<RideReading>
   let lowWaterMark = Mutex(LowWaterMark())
+  /// Whether the last claim of any ride could not read it.
+  let readsFail = Mutex(false)
   private let start = ContinuousClock.now
   let lease: Duration
   let claims: PostgresSession
