@@ -8,6 +8,7 @@ create table ridepulse.pin (
   pinned_at         timestamptz not null default now(),
   held_at           timestamptz,
   held_reason       text,
+  site              text,
   check ((held_at is null) = (held_reason is null))
 );
 
@@ -22,6 +23,9 @@ comment on column ridepulse.pin.database_oid is 'The database: a copy on the sam
 comment on column ridepulse.pin.pinned_at is 'When the database was pinned.';
 comment on column ridepulse.pin.held_at is 'When sending was held; null if it is not.';
 comment on column ridepulse.pin.held_reason is 'Why sending is held; null if it is not.';
+comment on column ridepulse.pin.site is
+  'The RIDEPULSE_SITE of the services that may send, empty if they have none; null until one of them '
+  'checks the pin.';
 
 -- An app without a bundle ID has Android phones only.
 create table ridepulse.pinned_apps (
@@ -58,7 +62,8 @@ comment on function ridepulse.server_place() is
   'raises, see ridepulse.wal_timeline. Errors: 55000 on a standby.';
 
 create function ridepulse.pin_problems(
-  apps text[], bundle_ids text[], environments text[], projects text[] default '{}')
+  apps text[], bundle_ids text[], environments text[], projects text[] default '{}',
+  site text default null)
 returns table (problem text, app text, pinned text, found text)
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
@@ -76,6 +81,10 @@ begin
   elsif p.database_oid <> database then
     return query select 'database', null::text, p.database_oid::text, database::text;
   end if;
+  -- Work without apps sends nothing, and has no site.
+  if cardinality(apps) > 0 and p.site <> coalesce(pin_problems.site, '') then
+    return query select 'site', null::text, p.site, coalesce(pin_problems.site, '');
+  end if;
   return query
     select d.problem, a.app, d.pinned, d.found
     from unnest(apps, bundle_ids, environments, projects) a (app, bundle_id, environment, project)
@@ -88,13 +97,14 @@ begin
 end
 $$;
 
-comment on function ridepulse.pin_problems(text[], text[], text[], text[]) is
+comment on function ridepulse.pin_problems(text[], text[], text[], text[], text) is
   'Returns why a service with these apps must not send from this database; no row if it may. '
-  'bundle_ids, environments, projects: null for an app that has none. problem: held, server, '
-  'database, bundle_id, environment or project.';
+  'bundle_ids, environments, projects: null for an app that has none. site: RIDEPULSE_SITE. problem: '
+  'held, server, database, site, bundle_id, environment or project.';
 
 create function ridepulse.check_pin(
-  apps text[], bundle_ids text[], environments text[], projects text[] default '{}')
+  apps text[], bundle_ids text[], environments text[], projects text[] default '{}',
+  site text default null)
 returns table (problem text, app text, pinned text, found text)
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
@@ -103,8 +113,11 @@ begin
   select s.system_identifier, d.oid from pg_control_system() s, pg_database d
   where d.datname = current_database()
   on conflict do nothing;
-  -- An app is pinned only where a service may send, and so is what it had not before.
-  if not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments, projects)) then
+  -- An app or a site is pinned only where a service may send, and so is what an app had not before.
+  if not exists (
+    select from ridepulse.pin_problems(apps, bundle_ids, environments, projects, site)) then
+    update ridepulse.pin p set site = coalesce(check_pin.site, '')
+    where p.site is null and cardinality(apps) > 0;
     insert into ridepulse.pinned_apps as p (app, bundle_id, environment, project)
     select a.app, a.bundle_id, a.environment, a.project
     from unnest(apps, bundle_ids, environments, projects) a (app, bundle_id, environment, project)
@@ -117,22 +130,24 @@ begin
       or (p.environment is null and excluded.environment is not null)
       or (p.project is null and excluded.project is not null);
   end if;
-  return query select * from ridepulse.pin_problems(apps, bundle_ids, environments, projects);
+  return query
+    select * from ridepulse.pin_problems(apps, bundle_ids, environments, projects, site);
 end
 $$;
 
-comment on function ridepulse.check_pin(text[], text[], text[], text[]) is
-  'Pins this database, these apps and what they have unless it is pinned already, and returns what '
-  'ridepulse.pin_problems returns.';
+comment on function ridepulse.check_pin(text[], text[], text[], text[], text) is
+  'Pins this database, the site, these apps and what they have unless it is pinned already, and '
+  'returns what ridepulse.pin_problems returns.';
 
 create function ridepulse.claim_place(
   apps text[], bundle_ids text[], environments text[], projects text[] default '{}',
+  site text default null,
   out system_identifier bigint, out timeline integer, out may_claim boolean, out is_pinned boolean)
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   select s.system_identifier, s.timeline into system_identifier, timeline
   from ridepulse.server_place() s;
-  is_pinned := exists (select from ridepulse.pin) and not exists (
+  is_pinned := exists (select from ridepulse.pin p where p.site is not null) and not exists (
     select from unnest(apps, bundle_ids, projects) a (app, bundle_id, project)
     where not exists (
       select from ridepulse.pinned_apps p
@@ -140,31 +155,34 @@ begin
         and (a.project is null or p.project is not null)));
   -- After pin(), check_pin decides which of several services may send, before any of them claims.
   may_claim := (is_pinned or cardinality(apps) = 0)
-    and not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments, projects));
+    and not exists (
+      select from ridepulse.pin_problems(apps, bundle_ids, environments, projects, site));
 end
 $$;
 
-comment on function ridepulse.claim_place(text[], text[], text[], text[]) is
+comment on function ridepulse.claim_place(text[], text[], text[], text[], text) is
   'Returns the server and timeline that a claim is made on, whether a service with these apps may '
   'claim there, and whether all that they have is pinned. Apps that are not pinned may not claim.';
 
-create function ridepulse.pin() returns void
+create function ridepulse.pin(site text default null) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  insert into ridepulse.pin as p (system_identifier, database_oid)
-  select s.system_identifier, d.oid from pg_control_system() s, pg_database d
+  insert into ridepulse.pin as p (system_identifier, database_oid, site)
+  select s.system_identifier, d.oid, pin.site from pg_control_system() s, pg_database d
   where d.datname = current_database()
   on conflict (is_only) do update set
     system_identifier = excluded.system_identifier, database_oid = excluded.database_oid,
-    pinned_at = excluded.pinned_at, held_at = null, held_reason = null;
+    pinned_at = excluded.pinned_at, held_at = null, held_reason = null, site = excluded.site;
   delete from ridepulse.pinned_apps;
 end
 $$;
 
-comment on function ridepulse.pin() is
+comment on function ridepulse.pin(text) is
   'Allows services to send from this database on this server, with the apps of the next one that '
-  'checks the pin: after a restore, a move, or a change of bundle ID, default environment or FCM '
-  'project, and after hold. Stop services with other bundle IDs, environments or projects first.';
+  'checks the pin: after a restore, a move, or a change of bundle ID, default environment, FCM '
+  'project or site, and after hold. Stop services with other bundle IDs, environments or projects '
+  'first. site: the RIDEPULSE_SITE of the services that may send, empty for none; null takes that of '
+  'the next one that checks the pin.';
 
 create function ridepulse.hold(reason text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$

@@ -224,6 +224,31 @@ import Testing
         == ["customer com.example.app rides-stage"])
   }
 
+  /// The pin's site, the service's, and whether the service may send.
+  @Test(
+    arguments: [
+      (nil, nil, true), (nil, "eu", true), ("", nil, true), ("", "eu", false), ("eu", "eu", true),
+      ("eu", nil, false), ("eu", "EU", false),
+    ] as [(String?, String?, Bool)])
+  func `R111: a service claims only where the pin has its site`(
+    pinned: String?, found: String?, isAllowed: Bool
+  ) async throws {
+    try await session.script("select ridepulse.pin(\(pinned.map { "'\($0)'" } ?? "null"))")
+    let app = DatabasePin.AppIdentity(
+      app: .customer, bundleID: "com.example.app", environment: .production)
+    let store = try store(pin: DatabasePin(apps: [app], site: found))
+    try await store.checkPin()
+    #expect(store.pinProblems.isEmpty == isAllowed)
+    #expect(try await store.claim(limit: 10, asleep: false).rides.isEmpty != isAllowed)
+    let site = try await session.value("select site from ridepulse.pin")
+    #expect(site == pinned ?? found ?? "")
+    if !isAllowed {
+      #expect(
+        store.pinProblems == [PinProblem(kind: .site, pinned: pinned ?? "", found: found ?? "")])
+      #expect(PinProblem.remedy(for: store.pinProblems).contains("stop all services"))
+    }
+  }
+
   @Test func `an app with a project alone is pinned without a bundle ID, and gets it later`()
     async throws
   {

@@ -115,6 +115,39 @@ import Testing
     }
   }
 
+  @Test func `R111: a snapshot whose services have another site, or none, sends nothing`()
+    async throws
+  {
+    let production = ["RIDEPULSE_SITE": "production"]
+    try await Stage.run { stage in
+      try await stage.addRide(state: "driver_arrived")
+      let first = try Command.ridepulse(
+        ["serve", "--once"], stage.environment.merging(production) { $1 })
+      #expect(first.status == 0, "\(first.errors)")
+      let before = try stage.arrivals().count
+      #expect(before > 0)
+      try await stage.sql("select ridepulse.emit('waiting_fee_started', 'r1')")
+      // The same server and OID, as in a snapshot.
+      for (site, found) in [("staging", "RIDEPULSE_SITE is staging"), ("", "is not set")] {
+        let environment = stage.environment.merging(["RIDEPULSE_SITE": site]) { $1 }
+        let copy = try Command.ridepulse(["serve", "--once"], environment)
+        #expect(copy.status == 1)
+        #expect(copy.errors.contains("pinned to site production"), "\(copy.errors)")
+        #expect(copy.errors.contains(found) && copy.errors.contains("select ridepulse.pin()"))
+        try Checkup(environment).expect("pin", "failure", "pinned to site production")
+      }
+      #expect(try stage.arrivals().count == before)
+      try await stage.sql("select ridepulse.pin('staging')")
+      let old = try Command.ridepulse(
+        ["serve", "--once"], stage.environment.merging(production) { $1 })
+      #expect(old.status == 1 && old.errors.contains("pinned to site staging"), "\(old.errors)")
+      let new = try Command.ridepulse(
+        ["serve", "--once"], stage.environment.merging(["RIDEPULSE_SITE": "staging"]) { $1 })
+      #expect(new.status == 0, "\(new.errors)")
+      #expect(try stage.arrivals().count > before)
+    }
+  }
+
   @Test func `R111: hold stops a running service, and pin lets it continue`() async throws {
     try await Stage.run { stage in
       let server = try Server(stage.environment)

@@ -131,7 +131,7 @@ package final class WakeListener: Sendable {
       guard state.withLock({ $0.healthCheck.explained() }) == .lost else { return }
       log(
         .warning, "LISTEN has no effect, polling instead",
-        ["fix": "point DATABASE_URL at Postgres itself or at a pool in session mode"])
+        ["fix": "point DATABASE_URL or RIDEPULSE_LISTEN at Postgres, or at a pool in session mode"])
     } catch {
       if error.kind == .closed { return }
       guard state.withLock({ $0.healthCheck.explained() }) == .lost else { return }

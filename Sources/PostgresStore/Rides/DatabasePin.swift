@@ -23,17 +23,20 @@ package struct DatabasePin: Sendable {
   package let apps: [AppIdentity]
   /// The projects of the apps that have an FCM service account.
   package let projects: [App: String]
+  /// The name of the installation; nil if it has none.
+  package let site: String?
 
-  package init(apps: [AppIdentity], projects: [App: String] = [:]) {
+  package init(apps: [AppIdentity], projects: [App: String] = [:], site: String? = nil) {
     self.apps = apps.sorted { $0.app.rawValue < $1.app.rawValue }
     self.projects = projects
+    self.site = site
   }
 
   /// A pin without apps, for work that sends nothing.
   package static let none = DatabasePin(apps: [])
 
-  /// The values of the four array parameters of each statement. An app with a project alone has no
-  /// bundle ID and no environment.
+  /// The values of the five parameters of each statement. An app with a project alone has no bundle
+  /// ID and no environment.
   var parameters: [String?] {
     let named = apps.map(\.app)
     let others = projects.keys.filter { !named.contains($0) }.sorted { $0.rawValue < $1.rawValue }
@@ -43,6 +46,7 @@ package struct DatabasePin: Sendable {
       PostgresArray.literal(apps.map(\.bundleID) + rest),
       PostgresArray.literal(apps.map(\.environment.rawValue) + rest),
       PostgresArray.literal((named + others).map { projects[$0] }),
+      site,
     ]
   }
 
@@ -50,7 +54,8 @@ package struct DatabasePin: Sendable {
 
   /// The parameters from a number on, as the functions of the pin take them.
   static func arguments(from first: Int) -> String {
-    (first..<(first + 4)).map { "$\($0)::text[]" }.joined(separator: ", ")
+    ((first..<(first + 4)).map { "$\($0)::text[]" } + ["$\(first + 4)::text"])
+      .joined(separator: ", ")
   }
 
   private static let checking = Statement(
@@ -93,6 +98,8 @@ package struct PinProblem: Hashable, Sendable, CustomStringConvertible {
     /// An operator holds all sending.
     case held
     case server, database
+    /// The name of the installation, by which a physical copy is recognized.
+    case site
     case bundleID = "bundle_id"
     case environment
     /// The project of the FCM service account.
@@ -123,6 +130,9 @@ package struct PinProblem: Hashable, Sendable, CustomStringConvertible {
       "the database is pinned to server \(pinned) and is on server \(found): it was restored or moved"
     case .database:
       "the database is pinned as OID \(pinned) and has OID \(found): it is a copy, or was restored"
+    case .site:
+      "the database is pinned to \(Self.site(pinned)), and this service's RIDEPULSE_SITE is "
+        + "\(found.isEmpty ? "not set" : found): it is a copy, or the variable has changed"
     case .bundleID:
       "app \(app?.rawValue ?? "") is pinned to bundle ID \(pinned), and this service has \(found)"
     case .environment:
@@ -133,11 +143,15 @@ package struct PinProblem: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  private static func site(_ name: String) -> String { name.isEmpty ? "no site" : "site \(name)" }
+
   /// Returns what allows this service to send.
   ///
   /// `pin()` forgets the apps, and the service that checks the pin first sets them.
   package static func remedy(for problems: [PinProblem]) -> String {
-    let areOthers = problems.contains { [.bundleID, .environment, .project].contains($0.kind) }
+    let areOthers = problems.contains {
+      [.site, .bundleID, .environment, .project].contains($0.kind)
+    }
     return "if phones are to be notified from this database by this service: "
       + (areOthers ? "stop all services that have the pinned values, then " : "")
       + "select ridepulse.pin()"

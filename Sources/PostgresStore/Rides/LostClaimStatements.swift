@@ -49,7 +49,7 @@ enum LostClaimStatements {
           for update of a skip locked
     """
 
-  /// Parks rides that end their node again and again: $1 to $4 the parameters of `DatabasePin`.
+  /// Parks rides that end their node again and again: $1 to $5 the parameters of `DatabasePin`.
   ///
   /// It returns each ride and its reason. The node stays in the row, as `LeaseStatements.park`
   /// leaves it.
@@ -76,7 +76,7 @@ enum LostClaimStatements {
 
   /// Claims rides of lost claims: several that lost one claim, or one that lost more.
   ///
-  /// $1 lease, $2 short lease in milliseconds, $3 limit, $4 holder, $5 to $8 the parameters of
+  /// $1 lease, $2 short lease in milliseconds, $3 limit, $4 holder, $5 to $9 the parameters of
   /// `DatabasePin`. It returns `ClaimColumns`.
   static let claim = Statement(
     name: "lost_claim",

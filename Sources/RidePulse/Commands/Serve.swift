@@ -30,7 +30,7 @@ enum Serve: Command {
     let log = (isOnce ? context.log.quietIfNotOnTerminal(context.arguments) : context.log).log
     let once = OnceRun()
     let variables = try APNsVariables(context.environment)
-    let listens = try Database.listens(context.environment)
+    let listening = try Listening(context.environment)
     let conninfo = try Database.conninfo(context.environment)
     let supervision = Supervision(context.environment, log)
     let directories = try RuleDirectories(
@@ -41,7 +41,7 @@ enum Serve: Command {
     let apns = variables.spelled(as: rules.all.apps)
     let service = try Service(
       conninfo: conninfo, apns: apns, release: rules, log: log,
-      listens: listens && !isOnce, recording: Record.sample(context.environment),
+      listening: isOnce ? .off : listening, recording: Record.sample(context.environment),
       onSettled: { if isOnce { once.handle($0) } })
     Reload.warn(service.credentials, apns, rules.all, at: service.now, log)
     let reload = Reload(service, variables, directories, context.environment, log)

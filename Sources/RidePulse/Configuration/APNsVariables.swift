@@ -13,12 +13,15 @@ struct APNsVariables {
   var configuration: APNsConfiguration
   var fcm: FCMVariables
   var posts: PostVariables
+  /// The name of the installation; nil if it has none.
+  var site: String?
 
   /// Reads the variables described in docs/configuration.md.
   ///
   /// - Throws: `CommandFailure` that names every missing or invalid variable.
   init(_ environment: [String: String]) throws {
     posts = try PostVariables(environment)
+    site = try Self.site(environment)
     fcm = try FCMVariables(environment)
     bundleIDs = Self.bundleIDs(environment)
     widgetBundleIDs = Self.widgetBundleIDs(environment)
@@ -61,15 +64,16 @@ struct APNsVariables {
 
   /// Returns the apps as the database's pin must name them.
   func pin(_ credentials: Credentials) -> DatabasePin {
-    Self.pin(bundleIDs, defaultEnvironment, projects: fcm.projects(in: credentials))
+    Self.pin(bundleIDs, defaultEnvironment, projects: fcm.projects(in: credentials), site: site)
   }
 
   static func pin(
-    _ bundleIDs: [App: String], _ environment: APNsEnvironment, projects: [App: String]
+    _ bundleIDs: [App: String], _ environment: APNsEnvironment, projects: [App: String],
+    site: String?
   ) -> DatabasePin {
     DatabasePin(
       apps: bundleIDs.map { .init(app: $0, bundleID: $1, environment: environment) },
-      projects: projects)
+      projects: projects, site: site)
   }
 
   /// Returns the engine's configuration for these rules.
@@ -129,6 +133,24 @@ struct APNsVariables {
     case "true", "1", "yes": return .sandbox
     default: throw CommandFailure("APNS_SANDBOX is \(value); expected true or false")
     }
+  }
+
+  /// Reads `RIDEPULSE_SITE`: the name of the installation, which the pin holds.
+  static func site(_ environment: [String: String]) throws(CommandFailure) -> String? {
+    guard let name = environment.nonEmpty("RIDEPULSE_SITE") else { return nil }
+    let isName = name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "-"):
+        true
+      default: false
+      }
+    }
+    if isName, name.utf8.count <= 64 { return name }
+    throw CommandFailure(
+      "RIDEPULSE_SITE is \(name); expected at most 64 letters, digits, dots, hyphens and underscores"
+    )
   }
 
   /// Reads `APNS_…_URL` and `APNS_CA_FILE`.

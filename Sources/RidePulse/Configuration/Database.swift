@@ -23,19 +23,6 @@ enum Database {
   /// A text that contains a value must not pass through here: the value would be changed, too.
   static func named(_ text: String) -> String { schemaInUse.applied(to: text) }
 
-  /// Reads `RIDEPULSE_LISTEN`: whether producers may notify a sleeping node. Otherwise the node
-  /// only polls.
-  ///
-  /// - Throws: `CommandFailure` for any value other than `on` and `off`.
-  static func listens(_ environment: [String: String]) throws -> Bool {
-    let value = environment["RIDEPULSE_LISTEN"] ?? ""
-    switch value.lowercased() {
-    case "", "on": return true
-    case "off": return false
-    default: throw CommandFailure("RIDEPULSE_LISTEN is \(value); expected on or off")
-    }
-  }
-
   /// Opens a session and runs one query on it, so that an unreachable database fails at the start.
   static func session(
     _ conninfo: String, name: String,

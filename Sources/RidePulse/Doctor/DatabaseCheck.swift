@@ -162,21 +162,34 @@ enum DatabaseCheck {
   }
 
   private static func listen(_ probes: DatabaseState) -> CheckResult {
-    let pooler = "point DATABASE_URL to Postgres itself, or to a pool in session mode"
+    let isOwn = probes.listening.address != nil
+    let pooler =
+      isOwn
+      ? "point RIDEPULSE_LISTEN to Postgres itself"
+      : "point DATABASE_URL, or RIDEPULSE_LISTEN alone, to Postgres itself or a pool in session mode"
     switch probes.listen {
-    case .unasked where !probes.listens:
+    case .unasked where probes.listening == .off:
       return .ok("listen", "off: an event waits for the next poll, 2s at most")
     case .known(.queueFull):
       return .warning(
         "listen", "nothing was notified, because the NOTIFY queue is not read",
         "see \(QueueCheck.name) below")
     case .unasked: return .skipped("listen", needs: "postgres")
-    case .known(.effective): return .ok("listen", "a notification came back")
+    case .known(.effective):
+      return .ok("listen", "a notification came back\(isOwn ? " over RIDEPULSE_LISTEN" : "")")
+    case .known(.otherDatabase(let difference)):
+      return .failure(
+        "listen", "RIDEPULSE_LISTEN leads to another database: \(difference)",
+        "name the server and the database behind DATABASE_URL in it")
     case .known(.swallowed):
       return .warning(
         "listen",
         "Postgres accepts LISTEN, but no notification arrives, as behind a pooler in transaction mode; "
           + "events wait for the next poll, 2s at most", pooler)
+    case .known(.unreachable(let why)) where isOwn, .failed(let why) where isOwn:
+      return .failure(
+        "listen", "RIDEPULSE_LISTEN leads to no connection: \(why)",
+        "correct it, or unset it: without it LISTEN goes through DATABASE_URL")
     case .known(.unreachable(let why)), .failed(let why):
       return .failure(
         "listen", "a second connection failed: \(why)",

@@ -15,10 +15,10 @@ enum DatabaseIdentityCheck {
       return [
         .failure(
           "pin", "nothing is sent: " + problems.map(\.description).joined(separator: "; "),
-          "if phones are to be notified from this database, stop services with other bundle IDs or "
-            + "environments, then: psql \"$DATABASE_URL\" -c "
+          "if phones are to be notified from this database, stop services with other bundle IDs, "
+            + "environments or sites, then: psql \"$DATABASE_URL\" -c "
             + ShellText.word("select \(Database.schema).pin()"),
-          "otherwise set the DATABASE_URL and APNS_… variables of this service")
+          "otherwise set the DATABASE_URL, APNS_… and RIDEPULSE_SITE variables of this service")
       ]
     }
   }

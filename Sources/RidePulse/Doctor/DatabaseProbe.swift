@@ -32,7 +32,7 @@ struct DatabaseProbe {
       return probes
     }
     probes.server = await ask { try await ServerState.read(session) }
-    probes.listens = (try? Database.listens(environment)) ?? true
+    probes.listening = (try? Listening(environment)) ?? .on
     if let server = probes.server.value, !server.isTooOld {
       probes.lead = await ask { try await Self.lead(session) }
       probes.holder = await ask { try await BlockingBackend.oldest(session) }
@@ -65,10 +65,12 @@ struct DatabaseProbe {
           }
         }
       }
-      if probes.listens {
-        probes.listen = await Probe.find(within: .seconds(8)) {
+      if probes.listening != .off {
+        let address = probes.listening.address
+        probes.listen = await Probe.find(within: .seconds(address == nil ? 8 : 14)) {
           try await ListenProbe.run(
-            conninfo: conninfo, session: session, node: UUID().uuidString.lowercased())
+            conninfo: conninfo, address: address, session: session,
+            node: UUID().uuidString.lowercased())
         }
       }
     }
@@ -79,8 +81,12 @@ struct DatabaseProbe {
 
   private func pin(_ session: PostgresSession) async -> Probe<[PinProblem]> {
     guard let standard = try? APNsVariables.defaultEnvironment(environment) else { return .unasked }
+    let site: String?
+    do throws(CommandFailure) { site = try APNsVariables.site(environment) } catch {
+      return .failed(error.description)
+    }
     let pin = APNsVariables.pin(
-      APNsVariables.bundleIDs(environment), standard, projects: projects)
+      APNsVariables.bundleIDs(environment), standard, projects: projects, site: site)
     return await ask { try await pin.problems(session) }
   }
 
@@ -149,8 +155,7 @@ struct DatabaseState: Sendable {
   var server: Probe<ServerState> = .unasked
   var schema: Probe<Schema> = .unasked
   var rights: Probe<RightsReport> = .unasked
-  /// Whether LISTEN is used: `RIDEPULSE_LISTEN` is not off.
-  var listens = true
+  var listening: Listening = .on
   var listen: Probe<ListenProbe.Outcome> = .unasked
   var queue: Probe<NotifyQueue> = .unasked
   /// The number of attached tables, and their problems.

@@ -17,7 +17,7 @@ struct EngineSessions {
   ///
   /// - Throws: `PostgresError` if the connection string can't be read; never an error of the server.
   init(
-    conninfo: String, node: String, log: Log, record: SessionLog, listens: Bool,
+    conninfo: String, node: String, log: Log, record: SessionLog, listening: Listening,
     onEvent: @escaping @Sendable () -> Void
   ) throws(PostgresError) {
     func recording(_ name: String) -> @Sendable (SessionEvent) -> Void {
@@ -31,9 +31,11 @@ struct EngineSessions {
     settlements = try PostgresSession(
       conninfo: conninfo, applicationName: "ridepulse settlements")
     listener =
-      listens
-      ? try WakeListener(conninfo: conninfo, node: node, log: log, onEvent: recording("listen"))
-      : nil
+      listening == .off
+      ? nil
+      : try WakeListener(
+        conninfo: listening.address ?? conninfo, node: node, log: log,
+        onEvent: recording("listen"))
   }
 }
 

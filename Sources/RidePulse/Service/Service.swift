@@ -33,6 +33,7 @@ final class Service: Sendable {
   let rulesInUse: RulesInUse
   private let revisions: RevisionRecorder
   private let recording: RecordSample?
+  private let listening: Listening
   let pool: SessionPool
 
   /// The duration of a claim: the timeout of an APNs response plus twice the time of a slow
@@ -41,15 +42,17 @@ final class Service: Sendable {
 
   /// Creates all parts; `start` must succeed before the engine runs.
   ///
-  /// - Parameter listens: Whether producers notify the engine while it rests between its polls.
+  /// - Parameter listening: Whether producers notify the engine while it rests between its polls.
   init(
-    conninfo: String, apns: APNsVariables, release: RuleRelease, log: Log, listens: Bool = true,
+    conninfo: String, apns: APNsVariables, release: RuleRelease, log: Log,
+    listening: Listening = .on,
     recording: RecordSample? = nil,
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) throws {
     let credentials = try apns.loadCredentials()
     let pin = apns.pin(credentials)
     self.log = log
+    self.listening = listening
     self.recording = recording
     let starting = ServiceStart(log: log)
     self.starting = starting
@@ -64,7 +67,7 @@ final class Service: Sendable {
     let sessionLog = SessionLog(log)
     self.sessionLog = sessionLog
     let sessions = try EngineSessions(
-      conninfo: conninfo, node: node, log: log, record: sessionLog, listens: listens,
+      conninfo: conninfo, node: node, log: log, record: sessionLog, listening: listening,
       onEvent: { signal.notify() })
     self.sessions = sessions
     store = PostgresRideStore(
@@ -142,6 +145,7 @@ final class Service: Sendable {
       try await store.checkPin()
     }
     guard isUsable else { return false }
+    try await requireSameDatabase()
     sessionLog.started()
     if let recording {
       try await Database.requireRights(toRecord: recording, sessions.claims)
@@ -150,6 +154,17 @@ final class Service: Sendable {
     await recordApps()
     await recordRevisions()
     return true
+  }
+
+  /// Throws if LISTEN leads to another database than the other sessions. Where no connection is
+  /// possible now, the service polls.
+  private func requireSameDatabase() async throws {
+    guard let address = listening.address else { return }
+    let other = try? await ListenProbe.otherDatabase(address, than: sessions.claims)
+    if let other {
+      throw CommandFailure("RIDEPULSE_LISTEN leads to another database: \(other)")
+    }
+    log(.info, "LISTEN has an address of its own", ["variable": "RIDEPULSE_LISTEN"])
   }
 
   /// Makes the apps known to the functions of the schema. Pushes do not depend on it.

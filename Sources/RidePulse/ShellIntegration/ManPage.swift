@@ -180,7 +180,13 @@ enum EnvironmentList {
     (["FCM_CA_FILE"], "an additional CA to trust (PEM) for FCM and its access tokens"),
     (
       ["RIDEPULSE_LISTEN"],
-      "off: serve polls every 2 s, and no transaction of the app notifies it (default: on)"
+      "off: serve polls every 2 s, and no transaction of the app notifies it (default: on); a "
+        + "connection string: serve listens over it, past the pooler of DATABASE_URL"
+    ),
+    (
+      ["RIDEPULSE_SITE"],
+      "name of the installation, which the pin holds: a copy of the database whose services have "
+        + "another one, or none, sends nothing"
     ),
     (["RIDEPULSE_SCHEMA"], "schema of all tables (default: ridepulse)"),
     (["RIDEPULSE_SCHEDULES"], "rule directory (default: schedules)"),
@@ -198,7 +204,10 @@ enum EnvironmentList {
       "secret of at least 16 bytes with which ridepulse record makes pseudonyms"
     ),
     (
-      ["DATABASE_URL_FILE", "RIDEPULSE_ADMIN_TOKEN_FILE", "RIDEPULSE_RECORD_SALT_FILE"],
+      [
+        "DATABASE_URL_FILE", "RIDEPULSE_LISTEN_FILE", "RIDEPULSE_ADMIN_TOKEN_FILE",
+        "RIDEPULSE_RECORD_SALT_FILE",
+      ],
       "the path of a file with the variable's value, instead of the variable"
     ),
     (

@@ -127,6 +127,29 @@ import Testing
       .failure, "select ridepulse.pin()"
     ),
     (
+      database {
+        $0.pin = .known([PinProblem(kind: .site, pinned: "production", found: "staging")])
+      }, "pin", .failure, "RIDEPULSE_SITE variables of this service"
+    ),
+    (
+      database {
+        $0.listening = .over("host=other")
+        $0.listen = .known(.otherDatabase("OID 5 of server 7a"))
+      }, "listen", .failure, "behind DATABASE_URL"
+    ),
+    (
+      database {
+        $0.listening = .over("host=other")
+        $0.listen = .known(.unreachable("refused"))
+      }, "listen", .failure, "or unset it"
+    ),
+    (
+      database {
+        $0.listening = .over("host=pool")
+        $0.listen = .known(.swallowed)
+      }, "listen", .warning, "point RIDEPULSE_LISTEN to Postgres itself"
+    ),
+    (
       database { $0.replication = .known(replication(names: "", commit: "on")) }, "standbys",
       .warning, "synchronous_standby_names is empty"
     ),
