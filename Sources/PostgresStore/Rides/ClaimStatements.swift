@@ -80,7 +80,7 @@ enum ClaimStatements {
   ///
   /// $1 node, $2 host, $3 asleep, $4 limit, $5 lease in milliseconds, $6 event and $7 due time in
   /// microseconds at which `LowWaterMark` lets the scan begin, $8 whether to return the lowest
-  /// ones, $9 holder, $10 to $13 the parameters of `DatabasePin`.
+  /// ones, $9 holder, $10 to $14 the parameters of `DatabasePin`.
   ///
   /// It returns `ClaimColumns`. Nothing is claimed in a database that does not match the pin.
   /// Existing rows are locked with SKIP LOCKED; new ones are inserted in the order of their IDs, so
