@@ -56,6 +56,14 @@ import Testing
       "select tableoid::regclass::text from ridepulse.ledger where ride_id = $1", [ride])
   }
 
+  @Test func `a missing day is seen, also if later days have partitions`() async throws {
+    #expect(try await LivingState.read(session).daysAhead == 7)
+    try await session.script("drop table ridepulse.\(try await day(-1))")
+    #expect(try await LivingState.read(session).daysAhead == 0)
+    _ = try await partitions.rotate()
+    #expect(try await LivingState.read(session).daysAhead == 7)
+  }
+
   @Test func `R41: days past retention are dropped whole, but for those with a pending push`()
     async throws
   {

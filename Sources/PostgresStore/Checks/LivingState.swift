@@ -41,7 +41,7 @@ package struct LivingState: Hashable, Sendable {
   package var dueRides: Int64 = 0
   package var oldestDue: Duration = .zero
   package var parkedRides: Int64 = 0
-  /// The days after today that have a partition of the ledger.
+  /// The days after today that have a partition of the ledger, up to the first that has none.
   package var daysAhead: Int64 = 1
   /// The size of the partition for all other days, in bytes.
   package var defaultBytes: Int64 = 0
@@ -77,12 +77,12 @@ extension LivingState {
   private static let partitions = Statement(
     name: "",
     sql: """
-      select count(*) filter (
-          where c.relname > 'ledger_' || to_char(now() at time zone 'UTC', 'YYYYMMDD')
-            and c.relname ~ '^ledger_[0-9]{8}$'),
+      select coalesce(min(n) filter (where not exists (
+          select from pg_inherits i join pg_class c on c.oid = i.inhrelid
+          where i.inhparent = 'ridepulse.ledger'::regclass and c.relname = 'ledger_'
+            || to_char((now() at time zone 'UTC')::date + n, 'YYYYMMDD'))), 8) - 1,
         pg_relation_size('ridepulse.ledger_default')
-      from pg_inherits i join pg_class c on c.oid = i.inhrelid
-      where i.inhparent = 'ridepulse.ledger'::regclass
+      from generate_series(1, 7) n
       """)
 
   /// What the app itself reports is left out.
