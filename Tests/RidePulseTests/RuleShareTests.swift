@@ -73,6 +73,10 @@ import TestSupport
       let expected = try Dictionary(
         uniqueKeysWithValues: rides.map { ($0, try Self.isShared($0, "50%") ? "Two" : "One") })
       #expect(Set(expected.values) == ["One", "Two"])
+      let bySQL = try await stage.rows(
+        "select id from ridepulse.rides where ridepulse.share('ridepulse rules', id) < 0.5")
+      #expect(
+        Set(bySQL.compactMap { $0[0] }) == Set(expected.filter { $0.value == "Two" }.map(\.key)))
       for _ in 1...2 { #expect(try await titles(stage, rides: rides) == expected) }
 
       let reload = try api.send("POST", "/v1/reload", nil)
