@@ -36,7 +36,8 @@ import Testing
       testDescription: "ready with refused rules", notes: ["rules: last good, 0123"],
       health: (200, "ok\n"), readiness: (200, "ready\nrules: last good, 0123\n")),
     Case(
-      testDescription: "not ready, and with refused rules", problems: ["one"], notes: ["rules: two"],
+      testDescription: "not ready, and with refused rules", problems: ["one"],
+      notes: ["rules: two"],
       health: (200, "ok\n"), readiness: (503, "one\nrules: two\n")),
     Case(
       testDescription: "two problems", problems: ["one", "two"], health: (200, "ok\n"),

@@ -46,7 +46,9 @@ import TestSupport
     let share = try #require(RecordSample(text: "30%"))
     let next = RuleTrial(try Self.configuration("b"), for: share)
     let seen = try await revisions(share: share, rides: 60)
-    let (one, other) = (Revision(rules: "a", version: "1").id, Revision(rules: "b", version: "1").id)
+    let (one, other) = (
+      Revision(rules: "a", version: "1").id, Revision(rules: "b", version: "1").id
+    )
     #expect(seen.count == 60)
     #expect((5...35).contains(seen.keys.filter(next.decides).count))
     for (ride, revisions) in seen {
@@ -60,7 +62,8 @@ import TestSupport
     #expect(seen.count == 20 && Set(seen.values.joined()) == [one])
   }
 
-  @Test func `a larger share keeps the rides of a smaller one, and no share has raw pushes`() throws {
+  @Test func `a larger share keeps the rides of a smaller one, and no share has raw pushes`() throws
+  {
     let configuration = try Self.configuration("b")
     let small = RuleTrial(configuration, for: try #require(RecordSample(text: "5%")))
     let large = RuleTrial(configuration, for: try #require(RecordSample(text: "20%")))

@@ -6,7 +6,9 @@ import Testing
   private static func rules(_ digit: Character, _ text: String = "rules: []") -> ArchivedRules {
     ArchivedRules(
       digest: String(repeating: digit, count: 64),
-      files: [.init(name: "a.yaml", text: text), .init(name: "strings/en.yaml", text: "a: \u{1F695}")]
+      files: [
+        .init(name: "a.yaml", text: text), .init(name: "strings/en.yaml", text: "a: \u{1F695}"),
+      ]
     )
   }
 

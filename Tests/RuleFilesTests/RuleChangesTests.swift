@@ -41,7 +41,8 @@ import Testing
     (
       "attributes and defaults",
       file(
-        arrived, beat, also: "attributes: { plate: text }\ndefaults: { time-zone: Europe/Vienna }\n"),
+        arrived, beat, also: "attributes: { plate: text }\ndefaults: { time-zone: Europe/Vienna }\n"
+      ),
       ["also changed: attributes, defaults"]
     ),
   ]

@@ -5,13 +5,13 @@ extension LivingState {
   /// The time in which a release reaches one node after the other.
   package static let rollout: Duration = .seconds(60)
 
-  /// Returns the live nodes if they decide with different rules, and none of them took its own within
-  /// the last minute; else none.
+  /// Returns the live nodes if they decide with different rules, and none of them took its own
+  /// within the last minute; else none.
   package static func disagreeing(_ nodes: [Node]) -> [Node] {
     let live = nodes.filter { $0.sinceClaim <= liveWithin && $0.rules != nil }
-    guard Set(live.map { [$0.rules, $0.rulesShare] }).count > 1, live.allSatisfy({ $0.sinceRules > rollout }) else {
-      return []
-    }
+    guard Set(live.map { [$0.rules, $0.rulesShare] }).count > 1,
+      live.allSatisfy({ $0.sinceRules > rollout })
+    else { return [] }
     return live
   }
 

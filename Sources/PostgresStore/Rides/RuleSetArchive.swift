@@ -38,7 +38,8 @@ package struct ArchivedRules: Hashable, Sendable {
 package struct RuleSetArchive: Sendable {
   private let session: PostgresSession
 
-  /// How many rule sets are kept for all rides, and how many for a share: those of a release, of the one before, and some to look at.
+  /// How many rule sets are kept for all rides, and how many for a share: those of a release, of the
+  /// one before, and some to look at.
   package static let kept = 5
 
   /// Uses an open session, which it does not close.

@@ -1,8 +1,8 @@
-/// A share of rides, such as that which `RIDEPULSE_RECORD` records, chosen by a stable hash of their
-/// IDs.
+/// A share of rides, such as that which `RIDEPULSE_RECORD` records, chosen by a stable hash of
+/// their IDs.
 ///
-/// A ride belongs to it as a whole or not at all, on each node and after each restart. A larger share
-/// of the same name has all rides of a smaller one.
+/// A ride belongs to it as a whole or not at all, on each node and after each restart. A larger
+/// share of the same name has all rides of a smaller one.
 package struct RecordSample: Hashable, Sendable {
   /// The share in millionths: 100,000 is 10 %.
   package let millionths: UInt64

@@ -19,7 +19,8 @@ enum LivingCheck {
     return settlement(probes.trial)
       + probes.locks.judged("locks", else: "the sessions in the way can't be read", locks)
       + probes.living.judged("service", else: unread) { state in
-        nodes(state) + NodeRulesCheck.results(state.nodes) + due(state) + parked(state) + partitions(state) + phones(state)
+        nodes(state) + NodeRulesCheck.results(state.nodes) + due(state) + parked(state)
+          + partitions(state) + phones(state)
       }
   }
 

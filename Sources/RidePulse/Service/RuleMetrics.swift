@@ -6,7 +6,8 @@ enum RuleMetrics {
   static func families(_ release: RuleRelease) -> [MetricFamily] {
     var share = MetricFamily(
       .gauge, "ridepulse_rules_share_info",
-      "The digest of the second set of rules, and the share of the rides that it decides; always 1.")
+      "The digest of the second set of rules, and the share of the rides that it decides; always 1."
+    )
     if let trial = release.trial {
       share.add(1, [.init("digest", trial.rules.digest), .init("share", trial.share.text)])
     }
