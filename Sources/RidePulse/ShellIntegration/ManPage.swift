@@ -191,6 +191,10 @@ enum EnvironmentList {
     (["RIDEPULSE_SCHEMA"], "schema of all tables (default: ridepulse)"),
     (["RIDEPULSE_SCHEDULES"], "rule directory (default: schedules)"),
     (
+      ["RIDEPULSE_RULES_SHARE"],
+      "a second rule directory and the share of rides that it decides, such as rules-next:5%"
+    ),
+    (
       ["RIDEPULSE_ADMIN"],
       "address of the admin server (default: 127.0.0.1:9464), or off"
     ),
