@@ -12,7 +12,7 @@ CASES ?= 1000000
 SEED ?= $(shell date +%s)000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast browser-test kotlin-test kit-test fuzz lint build deb deb-test image image-test format bench cost chaos ha-test upgrade-test clean
+.PHONY: help demo test test-fast browser-test kotlin-test kit-test fuzz lint build deb deb-test image image-test format bench cost chaos incidents ha-test upgrade-test clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -90,6 +90,10 @@ chaos: build ## kills, pauses, refusals, a full disk, and what held; ARGS="--for
 	@scripts/packages chaos
 	$(if $(DECISIONS),swift build $(FLAGS) --product ridepulse)
 	.build/release/ridepulse-chaos $(if $(DECISIONS),--debug-build .build/debug/ridepulse) $(ARGS)
+
+incidents: build ## play what goes wrong in production: what shows it, how soon, does the remedy work; ARGS="--only route"
+	@scripts/packages incidents
+	nice scripts/incidents/play $(ARGS)
 
 ha-test: build ## kills the primary of a Patroni cluster ten times; ARGS="--replication asynchronous --nodes 1"
 	@scripts/packages ha
