@@ -54,7 +54,7 @@ import Testing
     ] as [(String, String?, Double?)])
   func `times are read as logs have them`(text: String, zone: String?, seconds: Double?) throws {
     let time = try? LogTime.instant(text, zone.flatMap { ZoneTimes(identifier: $0) })
-    #expect(time == seconds.map { Timestamp(microseconds: Int64($0 * 1_000_000)) })
+    #expect(time == seconds.map { Timestamp(microseconds: Int64(($0 * 1_000_000).rounded())) })
   }
 
   /// A log, the line of its mistake, and parts of the message.
