@@ -78,12 +78,12 @@ extension Engine {
   func recordSuccess(of call: EngineCall) {
     let uptime = time.uptime()
     guard let ended = state.withLock({ $0.calls[call]?.succeeded(at: uptime) }) else { return }
-    let fields: KeyValuePairs = ["after": "\(uptime - ended.since)"]
+    let fields: Log.Fields = ["after": uptime - ended.since]
     switch call {
-    case .claim: parts.log(.info, "Claim succeeded again", fields)
-    case .claimLost: parts.log(.info, "Claim of lost rides succeeded again", fields)
-    case .permits: parts.log(.info, "Permits granted again", fields)
-    case .journal: parts.log(.info, "Journal written again", fields)
+    case .claim: parts.log(.info, .claimRecovered, fields)
+    case .claimLost: parts.log(.info, .lostClaimRecovered, fields)
+    case .permits: parts.log(.info, .permitsRecovered, fields)
+    case .journal: parts.log(.info, .journalRecovered, fields)
     }
   }
 }

@@ -54,7 +54,7 @@ extension Engine {
 
   private func logLost(_ rides: [RideID]) {
     if rides.isEmpty { return }
-    parts.log(.warning, "Leases lost before sending", ["rides": "\(rides.count)"])
+    parts.log(.warning, .leasesLostBeforeSending, ["rides": rides.count])
   }
 
   /// Runs a call that rides need before they may send, and repeats it if it fails.
@@ -74,16 +74,14 @@ extension Engine {
         let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
         if recordFailure(error, of: name) {
           parts.log(
-            .warning, "Call before sending failed, retrying",
-            ["call": name.plural, "rides": "\(rides)", "error": "\(error)", "in": "\(delay)"])
+            .warning, .callBeforeSendingFailed,
+            ["call": name.plural, "rides": rides, "error": "\(error)", "in": delay])
         }
         if isStopping { break }
         try? await parts.clock.sleep(for: delay)
       }
     }
-    parts.log(
-      .error, "Rides left to their lease: a call before sending failed",
-      ["call": name.plural, "rides": "\(rides)"])
+    parts.log(.error, .ridesLeftByCall, ["call": name.plural, "rides": rides])
     return nil
   }
 }

@@ -65,8 +65,7 @@ extension Engine {
         return state.rescheduling.failed(failure, at: uptime)
       }
       guard isNew else { return }
-      return parts.log(
-        .warning, "Rescheduling live rides failed, retrying", ["error": failure.description])
+      return parts.log(.warning, .reschedulingFailed, ["error": failure.description])
     }
     let uptime = time.uptime()
     state.withLock { state in
@@ -74,9 +73,7 @@ extension Engine {
       _ = state.rescheduling.succeeded(at: uptime)
     }
     if rides > 0 {
-      parts.log(
-        .info, "Schedule rules changed, rescheduling live rides",
-        ["rides": "\(rides)"])
+      parts.log(.info, .reschedulingRides, ["rides": rides])
     }
   }
 
@@ -126,7 +123,7 @@ extension Engine {
       let uptime = time.uptime()
       state.withLock { $0.retryLostAt = uptime + Self.failing.longest }
       guard recordFailure(error, of: .claimLost) else { return }
-      parts.log(.error, "Claim of lost rides failed, retrying", ["error": "\(error)"])
+      parts.log(.error, .lostClaimFailed, ["error": "\(error)"])
     }
   }
 
@@ -191,16 +188,14 @@ extension Engine {
     }
     if after == before { return false }
     if !isNew { return true }
-    parts.log(
-      .warning, "Claim failed, claiming fewer rides",
-      ["rides": "\(after)", "error": failure.description])
+    parts.log(.warning, .claimReduced, ["rides": after, "error": failure.description])
     return true
   }
 
   private func rest(after error: any Error, _ failures: Int, _ isNew: Bool) async {
     let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
     beginTurn(.claiming)
-    if isNew { parts.log(.warning, "Claim failed, retrying", ["error": "\(error)"]) }
+    if isNew { parts.log(.warning, .claimFailed, ["error": "\(error)"]) }
     await claimSignal.wait(atMost: delay, on: parts.clock)
   }
 

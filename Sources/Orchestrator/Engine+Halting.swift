@@ -42,16 +42,12 @@ extension Engine {
     }
     switch (before, after) {
     case (nil, let halt?):
-      parts.log(
-        .error, "Settlement failed, claiming paused",
-        ["error": halt.failure.description, "rides_held": "\(held)"])
+      parts.log(.error, .settlementFailed, ["error": halt.failure.description, "rides_held": held])
     case (let halt?, nil):
-      parts.log(
-        .info, "Settlement succeeded, claiming resumed", ["after": "\(uptime - halt.since)"])
+      parts.log(.info, .settlementRecovered, ["after": uptime - halt.since])
       claimSignal.notify()
     case (let old?, let new?) where old.failure.cause != new.failure.cause:
-      parts.log(
-        .warning, "Settlement failed for another reason", ["error": new.failure.description])
+      parts.log(.warning, .settlementFailedOtherwise, ["error": new.failure.description])
     default: break
     }
     if after != nil || waits { renewSignal.notify() }
@@ -84,9 +80,7 @@ extension Engine {
         hasFailed = false
       } catch {
         if !hasFailed {
-          parts.log(
-            .error, "Lease renewal failed; another node may send these rides again",
-            ["rides": "\(rides.count)", "error": "\(error)"])
+          parts.log(.error, .leaseRenewalFailed, ["rides": rides.count, "error": "\(error)"])
         }
         hasFailed = true
       }
@@ -98,9 +92,7 @@ extension Engine {
     do {
       try await parts.store.release(claim.rides.map(\.claim))
     } catch {
-      parts.log(
-        .warning, "Release failed, rides left to their lease",
-        ["rides": "\(claim.rides.count)", "error": "\(error)"])
+      parts.log(.warning, .releaseFailed, ["rides": claim.rides.count, "error": "\(error)"])
     }
   }
 }

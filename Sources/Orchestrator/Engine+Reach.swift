@@ -25,9 +25,7 @@ extension Engine {
     for lane in lanes {
       parts.log(
         .info,
-        lane.network == .android
-          ? "App resumed: its service account was replaced"
-          : "App resumed: its key or certificate was replaced",
+        lane.network == .android ? .appResumedByServiceAccount : .appResumedByKey,
         ["app": lane.app.rawValue, "environment": lane.network.rawValue])
     }
   }
@@ -63,9 +61,7 @@ extension Engine {
     for lane in state.withLock({ $0.lanes.observe(found, at: now) }) {
       parts.log(
         .info,
-        lane.network == .android
-          ? "FCM reached again, the app's next push is sent"
-          : "APNs reached again, the app's next push is sent",
+        lane.network == .android ? .fcmReachedAgain : .apnsReachedAgain,
         ["app": lane.app.rawValue, "environment": lane.network.rawValue])
     }
   }
@@ -94,9 +90,9 @@ extension Engine {
     guard isLogged else { return }
     if isAside {
       parts.log(
-        .error, cause.message, ["fix": "check this node's DNS, network, firewall and proxy"])
+        .error, cause.event, ["fix": "check this node's DNS, network, firewall and proxy"])
     } else {
-      parts.log(.info, "Claiming resumed")
+      parts.log(.info, .claimingResumed)
     }
   }
 }

@@ -89,9 +89,7 @@ extension Engine {
     do {
       unchanged = try await parts.store.unchanged(Array(Set(recipients.compactMap(\.self))))
     } catch {
-      parts.log(
-        .warning, "Phones not read again, pushes deferred",
-        ["pushes": "\(outdated.count)", "error": "\(error)"])
+      parts.log(.warning, .phonesNotRead, ["pushes": outdated.count, "error": "\(error)"])
       return handBack(outdated, .recipientUnread)
     }
     if freshUntil <= time.now { return readAgain(outdated) }

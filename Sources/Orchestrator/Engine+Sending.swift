@@ -52,9 +52,7 @@ extension Engine {
     if passed > settings.sendWithin {
       // The machine or the database was suspended: other nodes may claim these rides when their
       // lease ends.
-      parts.log(
-        .warning, "Rides left to their lease: claimed too long ago",
-        ["rides": "\(decisions.count)", "passed": "\(passed)"])
+      parts.log(.warning, .ridesLeftByAge, ["rides": decisions.count, "passed": passed])
       return claim
     }
     // Which rides are recorded is computed without the lock, which reports of answers wait for.
@@ -124,8 +122,7 @@ extension Engine {
         }
         guard isNew, let reason = entry.reason else { continue }
         parts.log(
-          .warning, "Event ignored: not declared by any rule file",
-          ["reason": reason.text, "ride": claim.rideID.text])
+          .warning, .unknownWordIgnored, ["reason": reason.text, "ride": claim.rideID.text])
       }
     }
   }
@@ -145,11 +142,9 @@ extension Engine {
     }
     guard hasChanged else { return }
     if isOff {
-      parts.log(
-        .warning, "Local clock differs from the database clock; using the database clock",
-        ["database_ahead": "\(ahead)"])
+      parts.log(.warning, .databaseClockDiffers, ["database_ahead": ahead])
     } else {
-      parts.log(.info, "Local clock agrees with the database clock again")
+      parts.log(.info, .databaseClockAgrees)
     }
   }
 
@@ -228,21 +223,20 @@ extension Engine {
   ) {
     switch change {
     case .paused(let until, let problems, let count, let cause):
-      let fields: KeyValuePairs = [
+      let fields: Log.Fields = [
         "app": lane.app.rawValue, "environment": lane.network.rawValue,
         "last": "\(outcome.reason)",
-        "failures": "\(problems) of \(count)", "for": "\(until - now)",
+        "failures": problems, "pushes": count, "for": until - now,
       ]
       if lane.isOfPosts {
-        return parts.log(.error, "Receiver paused: its posts fail; check the receiver", fields)
+        return parts.log(.error, .receiverPaused, fields)
       }
       let isConnected = parts.transport.reachability()[lane.network] == .connected
-      parts.log(.error, lane.network.pauseMessage(cause, outcome, isConnected), fields)
+      parts.log(.error, lane.network.pauseEvent(cause, outcome, isConnected), fields)
       if cause == .unreachable { reachSignal.notify() }
     case .resumed:
       parts.log(
-        .info, "App resumed",
-        ["app": lane.app.rawValue, "environment": lane.network.rawValue])
+        .info, .appResumed, ["app": lane.app.rawValue, "environment": lane.network.rawValue])
       reachSignal.notify()
     }
   }
@@ -266,26 +260,20 @@ extension Engine.State {
 }
 
 extension PushNetwork {
-  /// Returns the log message about a paused lane: what is wrong, and what to check.
-  fileprivate func pauseMessage(
+  /// Returns what the log records about a paused lane.
+  fileprivate func pauseEvent(
     _ cause: PauseCause, _ last: PushOutcome, _ isConnected: Bool
-  ) -> StaticString {
+  ) -> LogEvent {
     let isOfFCM = self == .android
     switch cause {
     case .refused where last.pauseOfLane != nil:
-      return "App paused: FCM's quota of its project is used up"
+      return .appPausedByQuota
     case .refused:
-      return isOfFCM
-        ? "App paused: FCM refuses its pushes; check the service account"
-        : "App paused: APNs refuses its pushes; check keys and topics"
+      return isOfFCM ? .appRefusedByFCM : .appRefusedByAPNs
     case .unreachable where isConnected:
-      return isOfFCM
-        ? "App paused: FCM is connected and answers no push"
-        : "App paused: APNs is connected and answers no push"
+      return isOfFCM ? .appPausedBySilentFCM : .appPausedBySilentAPNs
     case .unreachable:
-      return isOfFCM
-        ? "App paused: FCM can't be reached; check DNS, network and proxy"
-        : "App paused: APNs can't be reached; check DNS, network and proxy"
+      return isOfFCM ? .appPausedWithoutFCM : .appPausedWithoutAPNs
     }
   }
 }

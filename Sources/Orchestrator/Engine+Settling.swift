@@ -58,8 +58,7 @@ extension Engine {
       let result = try await parts.store.settle(
         rides.map { ClaimedSettlement(claim: $0.claim, settlement: $0.decision.settlement) })
       if !result.lost.isEmpty {
-        parts.log(
-          .warning, "Leases lost before settling", ["rides": "\(result.lost.count)"])
+        parts.log(.warning, .leasesLostBeforeSettling, ["rides": result.lost.count])
       }
       let locked = Set(result.locked)
       let unwritten = locked.union(result.lost)
@@ -93,7 +92,7 @@ extension Engine {
     do {
       try await parts.store.park(ride.claim, reason: reason)
       parts.log(
-        .error, "Ride parked: settlement refused",
+        .error, .rideParkedBySettlement,
         [
           "ride": ride.claim.rideID.text, "reason": reason,
           "action": "fix the cause, then call ridepulse.unpark",
@@ -132,7 +131,7 @@ extension Engine {
     for settlement in settlements {
       for (rule, tally) in settlement.tallies where tally.remainder != 0 {
         parts.log(
-          .error, "Slot counts do not add up; please report this",
+          .error, .slotCountsWrong,
           ["rule": rule, "ride": settlement.rideID.text, "slots": "\(tally)"])
       }
     }
@@ -146,9 +145,7 @@ extension Engine {
     suspend(.settling)
     for signal in [renewSignal, recipientSignal, reachSignal, silenceSignal] { signal.notify() }
     if left > 0 {
-      parts.log(
-        .error, "Rides left to their lease: not settled before the stop",
-        ["rides": "\(left)"])
+      parts.log(.error, .ridesLeftByStop, ["rides": left])
     }
   }
 }

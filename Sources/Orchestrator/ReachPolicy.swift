@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Why a node leaves all rides to another one.
@@ -17,13 +18,13 @@ enum AsideCause: Hashable, Sendable {
     self = isConnected ? .noAnswer(isOfFCM: isOfFCM) : .noConnection(isOfFCM: isOfFCM)
   }
 
-  var message: StaticString {
+  /// What the log records about it.
+  var event: LogEvent {
     switch self {
-    case .noConnection(false):
-      "Claiming paused: APNs can't be reached, and another node reaches it"
-    case .noConnection(true): "Claiming paused: FCM can't be reached, and another node reaches it"
-    case .noAnswer(false): "Claiming paused: APNs answers nothing, and another node reaches it"
-    case .noAnswer(true): "Claiming paused: FCM answers nothing, and another node reaches it"
+    case .noConnection(false): .claimingPausedWithoutAPNs
+    case .noConnection(true): .claimingPausedWithoutFCM
+    case .noAnswer(false): .claimingPausedBySilentAPNs
+    case .noAnswer(true): .claimingPausedBySilentFCM
     }
   }
 }

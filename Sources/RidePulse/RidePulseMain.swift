@@ -62,12 +62,15 @@ enum RidePulseMain {
       Terminal.print(command.form.help)
       return .done
     }
-    let log = LogWriter(arguments)
+    let log = LogWriter(arguments, environment)
     do {
       return try await command.run(
         CommandContext(arguments: arguments, environment: environment, log: log))
-    } catch let error as UsageError {
+    } catch let error as UsageError where log.format == .text {
       throw error
+    } catch let error as UsageError {
+      Terminal.printError(log.lastLine(error.description))
+      return .usage
     } catch {
       Terminal.printError(log.lastLine("\(error)"))
       return (error as? CommandFailure)?.status ?? .failed

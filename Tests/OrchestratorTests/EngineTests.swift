@@ -48,8 +48,8 @@ import TestSupport
 
   @Test func `R7: a local clock that differs from the database's is logged once`() async throws {
     let said = Mutex<[String]>([])
-    let log = Log { level, message, _ in
-      if level == .warning { said.withLock { $0.append(message) } }
+    let log = Log { level, event, _ in
+      if level == .warning { said.withLock { $0.append(event.message) } }
     }
     let store = CheckingStore()
     store.state.withLock { $0.now = Timestamp(epochSeconds: 1_000_000_000) }

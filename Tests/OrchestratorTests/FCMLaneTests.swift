@@ -160,8 +160,8 @@ import Testing
       .refused(Refusal(status: 404, reason: word, timestamp: now))
     }
     let said = Mutex<[String]>([])
-    let log = Log { level, message, _ in
-      if level == .error { said.withLock { $0.append(message) } }
+    let log = Log { level, event, _ in
+      if level == .error { said.withLock { $0.append(event.message) } }
     }
     let engine = try EngineTests.engine(store, transport, batch: 5, log: log)
     await EngineTests.run(engine, store) { $0.settled.count == 50 }

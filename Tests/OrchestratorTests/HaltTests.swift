@@ -11,7 +11,7 @@ import Testing
     let store = CheckingStore()
     let transport = StrictTransport()
     let said = Mutex<[String]>([])
-    let log = Log { _, message, _ in said.withLock { $0.append(message) } }
+    let log = Log { _, event, _ in said.withLock { $0.append(event.message) } }
     store.state.withLock { $0.refusal = { _ in StoreFailure(.refused, "42501") } }
     store.emit("a")
     let engine = try EngineTests.engine(store, transport, log: log)

@@ -230,8 +230,8 @@ import Testing
     let store = CheckingStore()
     for ride in 0..<1000 { store.emit("ride-\(ride)") }
     let said = Mutex<[String]>([])
-    let log = Log { level, message, _ in
-      if level == .error { said.withLock { $0.append(message) } }
+    let log = Log { level, event, _ in
+      if level == .error { said.withLock { $0.append(event.message) } }
     }
     // APNs refuses production tokens because of their topic, and accepts sandbox tokens.
     let transport = StrictTransport { request in

@@ -256,7 +256,7 @@ import TestSupport
   ) throws {
     func line(_ format: LogWriter.Format) -> String {
       LogWriter.line(
-        format, at: Timestamp(epochSeconds: 1_780_000_000), level: .error, message: "Message",
+        format, at: Timestamp(epochSeconds: 1_780_000_000), level: .error, event: .serving,
         fields: [("a", text), ("b", "c")])
     }
     for format in LogWriter.Format.allCases {

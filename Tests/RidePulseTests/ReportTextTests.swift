@@ -33,10 +33,62 @@ import TestSupport
     let line = LogWriter(arguments).lastLine("no \"database\"", at: Self.evening)
     #expect(
       line
-        == #"{"error":"no \"database\"","level":"error","message":"Command failed","time":"2026-06-01T22:20:00.000Z"}"#
+        == #"{"error":"no \"database\"","event":"command_failed","level":"error","message":"Command failed","time":"2026-06-01T22:20:00.000Z"}"#
     )
     let plain = try Arguments([], of: try #require(Commands.named("serve")).form)
     #expect(LogWriter(plain).lastLine("no") == "ridepulse: no")
+  }
+
+  @Test func `U17: in JSON a number is a number, in text a duration has its unit`() {
+    let fields: [(String, any LogValue)] = [
+      ("rides", 12), ("after", Duration.milliseconds(1500)), ("error", "12"),
+    ]
+    func line(_ format: LogWriter.Format) -> String {
+      LogWriter.line(
+        format, at: Self.evening, level: .info, event: .claimRecovered, fields: fields)
+    }
+    #expect(
+      line(.json)
+        == #"{"after":1.5,"error":"12","event":"claim_recovered","level":"info","message":"Claim succeeded again","rides":12,"time":"2026-06-01T22:20:00.000Z"}"#
+    )
+    #expect(
+      line(.text)
+        == #"2026-06-01T22:20:00.000Z INFO Claim succeeded again rides=12 after="1.5 seconds" error=12"#
+    )
+  }
+
+  @Test func `U17: each line for the journal begins with its priority`() throws {
+    var writer = LogWriter(try Arguments([], of: try #require(Commands.named("serve")).form))
+    #expect(writer.prioritized("a\nb", .warning) == "a\nb")
+    writer.hasPriorities = true
+    #expect(writer.prioritized("a\nb", .warning) == "<4>a\n<4>b")
+    #expect(Log.Level.allCases.map { writer.prioritized("", $0) } == ["<7>", "<6>", "<4>", "<3>"])
+  }
+
+  @Test(arguments: [("", true), ("0", false)])
+  func `U17: the journal is standard error only if both are one file`(
+    _ digit: String, _ isJournal: Bool
+  ) throws {
+    let folder = try ScratchFolder.create("journal")
+    defer { ScratchFolder.remove(folder) }
+    let script = #"""
+      exec 2> "$1"
+      JOURNAL_STREAM="$(stat --dereference --format %d:%i "$1")$2" "$3" preview --story /nope.yaml \
+        --schedules "$4"
+      """#
+    _ = try Command.run(
+      "/bin/sh",
+      [
+        "-c", script, "sh", "\(folder)/err", digit, try Command.ridepulse,
+        Project.path("Tests/RidePulseTests/Golden/story-rules"),
+      ])
+    let errors = try String(contentsOfFile: "\(folder)/err", encoding: .utf8)
+    #expect(errors.hasPrefix(isJournal ? "<3>ridepulse: " : "ridepulse: "), "\(errors)")
+  }
+
+  @Test(arguments: ["", "8", "8:", "8:x", "8:1:2", "-1:4"])
+  func `U17: a stream that is not DEVICE:INODE is none`(_ text: String) {
+    #expect(JournalStream(["JOURNAL_STREAM": text]) == nil)
   }
 
   @Test func `U12: the process's last line, too`() throws {

@@ -89,7 +89,7 @@ package final class WakeListener: Sendable {
         + "\(holder.state), for \(holder.age.rideText)"
     }
     log(
-      .warning, "NOTIFY queue is filling up, polling instead",
+      .warning, .notifyQueueFilling,
       [
         "usage": queue.percentage,
         "oldest_transaction": holder ?? "not visible to this role, a member of pg_monitor sees it",
@@ -105,7 +105,7 @@ package final class WakeListener: Sendable {
         let change = Int(payload).flatMap { state.healthCheck.returned($0, now: .now) }
         return (change, !wasHealthy && state.healthCheck.isHealthy)
       }
-      if change == .regained { log(.info, "LISTEN works again") }
+      if change == .regained { log(.info, .listenRecovered) }
       // Until now producers took this node for awake, and did not notify it.
       if isNew { onEvent(event) }
     case .connected:
@@ -130,14 +130,12 @@ package final class WakeListener: Sendable {
       _ = try await session.run(listen.map { Call($0) }, timeout: NotifyHealthCheck.limit)
       guard state.withLock({ $0.healthCheck.explained() }) == .lost else { return }
       log(
-        .warning, "LISTEN has no effect, polling instead",
+        .warning, .listenWithoutEffect,
         ["fix": "point DATABASE_URL or RIDEPULSE_LISTEN at Postgres, or at a pool in session mode"])
     } catch {
       if error.kind == .closed { return }
       guard state.withLock({ $0.healthCheck.explained() }) == .lost else { return }
-      log(
-        .warning, "LISTEN lost: its connection did not answer; replacing it",
-        ["error": "\(error)"])
+      log(.warning, .listenLost, ["error": "\(error)"])
     }
   }
 }

@@ -62,7 +62,7 @@ struct ClaimReader {
     do {
       return try Memo(storedText: text)
     } catch {
-      log(.error, "A ride's memo can't be read", ["ride": ride.text])
+      log(.error, .memoUnreadable, ["ride": ride.text])
       rows.unreadable[ride] = UnreadableRide(reason: "its memo can't be read: \(error)")
       return Memo()
     }

@@ -97,7 +97,7 @@ extension PostgresRideStore {
             holder,
           ] + pin.parameters),
       ])
-    logParked(results[1], "Ride parked: it ended its node")
+    logParked(results[1], .rideParkedByNode)
     var reader = ClaimReader(log: log, holder: holder)
     reader.readClaims(results[3])
     let hasLostClaims = reader.hasLostClaims
@@ -107,10 +107,10 @@ extension PostgresRideStore {
     return claim
   }
 
-  private func logParked(_ rides: QueryResult, _ message: StaticString) {
+  private func logParked(_ rides: QueryResult, _ event: LogEvent) {
     for row in 0..<rides.rowCount {
       log(
-        .error, message,
+        .error, event,
         [
           "ride": rides.string(row, 0) ?? "", "reason": rides.string(row, 1) ?? "",
           "action": "fix the cause, then call ridepulse.unpark",
@@ -235,9 +235,7 @@ extension PostgresRideStore {
     do {
       try await release(rides, over: claims, timeout: .seconds(2))
     } catch {
-      log(
-        .warning, "Release failed, rides left to their lease",
-        ["rides": "\(rides.count)", "error": "\(error)"])
+      log(.warning, .releaseFailed, ["rides": rides.count, "error": "\(error)"])
     }
   }
 
@@ -258,11 +256,9 @@ extension PostgresRideStore {
           Call(SettleStatements.writeSettings),
           Call(LeaseStatements.leaveUnread, LeaseStatements.unread.arrays(unread)),
         ])[1]
-      logParked(parked, "Ride parked: unreadable")
+      logParked(parked, .rideParkedByReading)
     } catch {
-      log(
-        .warning, "Unreadable rides left to their lease",
-        ["rides": "\(rides.count)", "error": "\(error)"])
+      log(.warning, .unreadableRidesLeft, ["rides": rides.count, "error": "\(error)"])
     }
   }
 

@@ -21,10 +21,10 @@ extension PostgresRideStore {
     let problems = try await pin.check(claims)
     guard identityMonitor.withLock({ $0.checked(problems) }) else { return }
     if problems.isEmpty {
-      return log(.info, "Database matches its pin, sending", [:])
+      return log(.info, .pinMatches, [:])
     }
     log(
-      .error, "Database does not match its pin, nothing is claimed",
+      .error, .pinDiffers,
       [
         "problem": problems.map(\.description).joined(separator: "; "),
         "fix": PinProblem.remedy(for: problems),
@@ -49,7 +49,7 @@ extension PostgresRideStore {
         do {
           try await checkPin()
         } catch {
-          log(.warning, "Pin not checked, retrying", ["error": "\(error)"])
+          log(.warning, .pinNotChecked, ["error": "\(error)"])
         }
       }
     }
@@ -59,16 +59,16 @@ extension PostgresRideStore {
   private func record(_ identity: DatabaseIdentity, after old: DatabaseIdentity) {
     if identity.systemIdentifier == old.systemIdentifier {
       log(
-        .warning, "Postgres failed over",
+        .warning, .postgresFailedOver,
         [
-          "timeline": "\(identity.timeline)", "before": "\(old.timeline)",
+          "timeline": identity.timeline, "before": old.timeline,
           "server": identity.server,
         ])
     } else {
       log(
-        .warning, "Postgres is another server",
+        .warning, .postgresIsAnotherServer,
         [
-          "server": identity.server, "timeline": "\(identity.timeline)", "before": old.server,
+          "server": identity.server, "timeline": identity.timeline, "former_server": old.server,
         ])
     }
   }

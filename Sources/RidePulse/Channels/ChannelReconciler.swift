@@ -129,9 +129,7 @@ final class ChannelReconciler: Sendable {
         _ = try await service.audit(in: scope)
       } catch {
         // Rides repeat their needs.
-        log(
-          .warning, "Channel listing failed; no channels are created",
-          ["app": "\(app)", "error": "\(error)"])
+        log(.warning, .channelsNotListed, ["app": "\(app)", "error": "\(error)"])
         continue
       }
       for need in needs { await make(need, in: scope, service) }
@@ -145,13 +143,11 @@ final class ChannelReconciler: Sendable {
     newChannel.isAwaited = true
     do {
       if let made = try await service.createAudited(newChannel), made.isNew {
-        log(
-          .info, "Broadcast channel created",
-          ["ride": need.ride.text, "channel": "\(made.channel)"])
+        log(.info, .channelCreated, ["ride": need.ride.text, "channel": "\(made.channel)"])
         if !made.isReported { onUnreported() }
       }
     } catch {
-      log(.warning, "Broadcast channel not created", ["ride": need.ride.text, "error": "\(error)"])
+      log(.warning, .channelNotCreated, ["ride": need.ride.text, "error": "\(error)"])
     }
   }
 
@@ -162,14 +158,10 @@ final class ChannelReconciler: Sendable {
           guard let channel = row.channel else { continue }
           _ = try await service.delete(channel, in: scope)
           try await service.repository.deleted(row.id)
-          log(
-            .info, "Broadcast channel deleted",
-            ["ride": row.rideID?.text ?? "", "channel": "\(channel)"])
+          log(.info, .channelDeleted, ["ride": row.rideID?.text ?? "", "channel": "\(channel)"])
         }
       } catch {
-        log(
-          .warning, "Channel deletion failed, retrying in a minute",
-          ["app": scope.bundleID, "error": "\(error)"])
+        log(.warning, .channelNotDeleted, ["app": scope.bundleID, "error": "\(error)"])
         state.withLock { $0.hasEnded = true }
       }
     }

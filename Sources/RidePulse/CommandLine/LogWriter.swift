@@ -10,10 +10,13 @@ struct LogWriter: Sendable {
 
   var format: Format
   var level: Log.Level
+  /// Whether lines begin with their priority, which journald removes.
+  var hasPriorities: Bool
 
-  init(_ arguments: Arguments) {
+  init(_ arguments: Arguments, _ environment: [String: String] = [:]) {
     format = arguments.choice("--log-format") ?? .text
     level = Log.Level.allCases.first { $0.name == arguments.value("--log-level") } ?? .info
+    hasPriorities = JournalStream(environment)?.isStandardError ?? false
   }
 
   /// Returns a writer of warnings and errors alone, unless a person watches or asks for more.
@@ -26,44 +29,58 @@ struct LogWriter: Sendable {
 
   /// The log function that the parts of the service receive.
   var log: Log {
-    let (format, threshold) = (format, level)
-    return Log { level, message, fields in
+    let (writer, threshold) = (self, level)
+    return Log { level, event, fields in
       guard level >= threshold else { return }
-      Terminal.printError(
-        Self.line(
-          format, at: MachineTime.now, level: level, message: message,
-          fields: fields.map { ($0.0, Self.advice.contains($0.0) ? Database.named($0.1) : $0.1) }))
+      let line = Self.line(
+        writer.format, at: MachineTime.now, level: level, event: event,
+        fields: fields.map { ($0, Self.isAdvice($0) ? Self.named($1) : $1) })
+      Terminal.printError(writer.prioritized(line, level))
     }
   }
 
   /// Returns the line about the error that ends a command: a record if standard error is read as JSON.
   func lastLine(_ error: String, at instant: Timestamp = MachineTime.now) -> String {
-    switch format {
-    case .text: "ridepulse: \(error)"
-    case .json:
-      Self.line(
-        .json, at: instant, level: .error, message: "Command failed", fields: [("error", error)])
-    }
+    let text =
+      switch format {
+      case .text: "ridepulse: \(error)"
+      case .json:
+        Self.line(
+          .json, at: instant, level: .error, event: .commandFailed, fields: [("error", error)])
+      }
+    return prioritized(text, .error)
   }
 
-  /// The fields that hold a constant text, which may name tables and functions.
-  private static let advice: Set = ["fix", "action"]
+  /// Returns a text of one or more lines, each with its priority if the journal reads them.
+  func prioritized(_ text: String, _ level: Log.Level) -> String {
+    guard hasPriorities else { return text }
+    return text.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { "<\(level.priority)>\($0)" }.joined(separator: "\n")
+  }
+
+  /// Whether a field holds a constant text, which may name tables and functions.
+  private static func isAdvice(_ field: String) -> Bool { ["fix", "action"].contains(field) }
+
+  private static func named(_ advice: any LogValue) -> any LogValue {
+    (advice as? String).map(Database.named) ?? advice
+  }
 
   /// Formats one record as a line.
   static func line(
-    _ format: Format, at instant: Timestamp, level: Log.Level, message: String,
-    fields: [(String, String)]
+    _ format: Format, at instant: Timestamp, level: Log.Level, event: LogEvent,
+    fields: [(name: String, value: any LogValue)]
   ) -> String {
     let time = CivilTime.milliseconds(instant)
     switch format {
     case .text:
-      let data = fields.map { " \($0.0)=\(quoted($0.1))" }.joined()
-      return "\(time) \(level.name.uppercased()) \(message)\(data)"
+      let data = fields.map { " \($0.name)=\(quoted("\($0.value)"))" }.joined()
+      return "\(time) \(level.name.uppercased()) \(event.message)\(data)"
     case .json:
       var record: [String: JSONValue] = [
-        "time": .string(time), "level": .string(level.name), "message": .string(message),
+        "time": .string(time), "level": .string(level.name), "event": .string(event.code),
+        "message": .string(event.message),
       ]
-      for (name, value) in fields { record[name] = .string(value) }
+      for (name, value) in fields { record[name] = value.logged }
       return Escape.json(JSONValue.object(record).text)
     }
   }
@@ -84,4 +101,14 @@ struct LogWriter: Sendable {
 extension Log.Level {
   /// The word for the level in options and log lines.
   var name: String { "\(self)" }
+
+  /// The priority of syslog.
+  fileprivate var priority: Int {
+    switch self {
+    case .debug: 7
+    case .info: 6
+    case .warning: 4
+    case .error: 3
+    }
+  }
 }

@@ -46,7 +46,7 @@ enum LegacyGatewayCommand: Command {
       try await Database.requireSchema(session)
       try await serve(options, session, log)
     }
-    log(.info, "Stopped")
+    log(.info, .stopped)
     return .done
   }
 
@@ -62,23 +62,21 @@ enum LegacyGatewayCommand: Command {
       throw CommandFailure("legacy-gateway: \(error)")
     }
     let signals = ServiceSignals { signal in
-      log(.info, "Stopping: no new connections", ["signal": signal])
+      log(.info, .gatewayStopping, ["signal": signal])
       gateway.stop()
     }
     defer { signals.cancel() }
     if case .selfSigned(let name) = options.settings.identity {
-      log(
-        .warning, "Self-signed certificate: senders must be configured to trust it",
-        ["name": name, "sha256": gateway.fingerprint])
+      log(.warning, .certificateSelfSigned, ["name": name, "sha256": gateway.fingerprint])
     }
     if options.settings.clientCA == nil {
-      log(.warning, "No --client-ca: any client that reaches this address may push")
+      log(.warning, .gatewayOpenToAll)
     }
     log(
-      .info, "Serving legacy senders",
+      .info, .gatewayServing,
       [
         "app": options.settings.app.rawValue, "address": options.settings.address,
-        "port": "\(gateway.port)", "feedback": "\(gateway.feedbackPort)",
+        "port": gateway.port, "feedback": gateway.feedbackPort,
       ])
     await gateway.run()
   }
@@ -88,24 +86,21 @@ enum GatewayLog {
   static func record(_ event: GatewayEvent, _ log: Log) {
     switch event {
     case .turnedAway(let peer, let reason):
-      log(.warning, "Sender refused", ["peer": peer, "reason": reason])
+      log(.warning, .senderRefused, ["peer": peer, "reason": reason])
     case .senderEnded(let peer, let pushes, let repeats, let how):
       log(
-        .info, "Sender disconnected",
-        ["peer": peer, "pushes": "\(pushes)", "repeats": "\(repeats)", "how": how])
+        .info, .senderDisconnected,
+        ["peer": peer, "pushes": pushes, "repeats": repeats, "how": how])
     case .feedbackRead(let peer, let phones):
-      log(.info, "Disabled phones reported", ["peer": peer, "phones": "\(phones)"])
+      log(.info, .disabledPhonesReported, ["peer": peer, "phones": phones])
     case .lost(let peer, let pushes):
-      log(
-        .error, "Pushes lost: the sender disconnected and they could not be committed",
-        ["peer": peer, "pushes": "\(pushes)"])
+      log(.error, .senderPushesLost, ["peer": peer, "pushes": pushes])
     case .failed(let reason):
-      log(.error, "Gateway failed, retrying", ["reason": reason])
+      log(.error, .gatewayFailed, ["reason": reason])
     case .handshakesEvicted(let count):
-      log(
-        .warning, "Unfinished handshakes closed: too many", ["connections": "\(count)"])
+      log(.warning, .handshakesClosed, ["connections": count])
     case .full(let limit):
-      log(.warning, "Sender limit reached; further senders wait", ["places": "\(limit)"])
+      log(.warning, .senderLimitReached, ["places": limit])
     }
   }
 }

@@ -47,7 +47,7 @@ enum Serve: Command {
     let reload = Reload(service, variables, directories, context.environment, log)
     let signals = ServiceSignals(
       onFirst: { signal in
-        log(.info, "Stopping: no new claims", ["signal": signal])
+        log(.info, .stopping, ["signal": signal])
         supervision.stopping()
         service.stop()
       },
@@ -56,16 +56,16 @@ enum Serve: Command {
       })
     defer { signals.cancel() }
     let status: ExitStatus = try await withCleanup({ await service.close() }) {
-      let fields: KeyValuePairs = [
-        "rules": "\(rules.rules.rules.count)", "digest": rules.revision.start,
-        "node": service.node,
+      let fields: Log.Fields = [
+        "rules": rules.rules.rules.count, "digest": rules.revision.start,
+        "version": rules.revision.version, "node": service.node,
       ]
       rules.logTrial(log)
       if isOnce {
         // The timer that runs it starts it again.
         guard try await service.start(limit: .seconds(5)) else { return .failed }
         try requirePin(service)
-        log(.info, "Serving", fields)
+        log(.info, .serving, fields)
         let status = try await once.run(service, log)
         try requirePin(service)
         return status
@@ -75,13 +75,13 @@ enum Serve: Command {
       // Before the endpoints close, which wait for the responses in progress.
       return try await withCleanup({ await service.pool.close() }) {
         guard try await service.start(onWait: { supervision.waiting($0) }) else { return .done }
-        log(.info, "Serving", fields)
+        log(.info, .serving, fields)
         await Superuser.warn(service.pool, log)
         await serve(service, supervision)
         return .done
       }
     }
-    log(.info, "Stopped")
+    log(.info, .stopped)
     return status
   }
 
@@ -121,7 +121,7 @@ final class ServiceEndpoints {
     if let text = context.arguments.value("--wake") {
       let port = try WakePort(Self.address(text, "--wake"), wake: wake)
       wakePort = port
-      log(.info, "Wake port", ["address": text, "port": "\(port.port)"])
+      log(.info, .wakePortListening, ["address": text, "port": port.port])
     }
     let asked = context.environment.nonEmpty("RIDEPULSE_ADMIN")
     if asked == "off" { return }
@@ -142,11 +142,9 @@ final class ServiceEndpoints {
           }
         ] + APIRoutes(service, reload).all + page.routes)
       admin = server
-      log(.info, "Admin server", ["address": address, "port": "\(server.port)"])
+      log(.info, .adminServerListening, ["address": address, "port": server.port])
     } catch let error as ListenError where asked == nil {
-      log(
-        .warning, "Admin server not started; set another address in RIDEPULSE_ADMIN, or off",
-        ["error": "\(error)"])
+      log(.warning, .adminServerNotStarted, ["error": "\(error)"])
     }
   }
 

@@ -15,7 +15,6 @@ enum Superuser {
   static func warn(_ pool: SessionPool, _ log: Log) async {
     let server = try? await pool.with(.short) { try await ServerState.read($0) }
     guard let server, server.isSuperuser else { return }
-    log(
-      .warning, "Running as a superuser, use another role", ["role": server.role, "fix": remedy])
+    log(.warning, .runningAsSuperuser, ["role": server.role, "fix": remedy])
   }
 }

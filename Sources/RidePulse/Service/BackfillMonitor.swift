@@ -55,11 +55,11 @@ final class BackfillMonitor: Sendable {
     guard let counts else { return }
     _ = state.withLock { $0.refused.removeValue(forKey: name) }
     log(
-      .info, "Attached table backfilled",
+      .info, .tableBackfilled,
       [
-        "table": name, "inserted": "\(counts.inserted)", "refreshed": "\(counts.refreshed)",
-        "removed": "\(counts.removed)", "unmatched": "\(counts.unmatched)",
-        "unread": "\(counts.unread)",
+        "table": name, "inserted": counts.inserted, "refreshed": counts.refreshed,
+        "removed": counts.removed, "unmatched": counts.unmatched,
+        "unread": counts.unread,
       ])
   }
 
@@ -67,8 +67,6 @@ final class BackfillMonitor: Sendable {
     guard state.withLock({ $0.refused.updateValue(reason, forKey: table) }) != reason else {
       return
     }
-    log(
-      .warning, "Attached table not backfilled",
-      ["table": table, "reason": reason, "fix": fix])
+    log(.warning, .tableNotBackfilled, ["table": table, "reason": reason, "fix": fix])
   }
 }

@@ -24,7 +24,7 @@ final class ConfigurationLog: Sendable {
   private func record(_ mistake: ConfigurationMistake) {
     let explanation = mistake.code.explanation
     log(
-      .error, "Pushes not sent: check the configuration",
+      .error, .pushesNotConfigured,
       [
         "app": mistake.app.rawValue, "environment": mistake.network?.rawValue ?? "both",
         "reason": mistake.code.word, "meaning": explanation?.meaning ?? "",

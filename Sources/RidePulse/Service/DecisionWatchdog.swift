@@ -41,9 +41,7 @@ final class DecisionWatchdog: Sendable {
   }
 
   private func end(because ride: RideID) {
-    log(
-      .error, "Decision does not return, ending the process",
-      ["ride": ride.text, "cpu_time": "\(DecisionDeadline.limit)"])
+    log(.error, .decisionEndless, ["ride": ride.text, "cpu_time": DecisionDeadline.limit])
     let isReleased = DispatchSemaphore(value: 0)
     Task { [release] in
       await release()

@@ -63,18 +63,18 @@ final class SessionLog: Sendable {
     switch event {
     case .connected(let version, _):
       state.withLock { $0.reasons[session] = nil }
-      log(.info, "Database connected", ["session": session, "version": "\(version)"])
+      log(.info, .databaseConnected, ["session": session, "server_version": version])
     case .disconnected(let reason):
-      log(.warning, "Database connection lost", ["session": session, "reason": reason])
+      log(.warning, .databaseConnectionLost, ["session": session, "reason": reason])
     case .unreachable(let reason):
       let isNew = state.withLock { state in
         !state.isStarting && state.reasons.updateValue(reason, forKey: session) != reason
       }
       if isNew {
-        log(.warning, "Database unreachable", ["session": session, "reason": reason])
+        log(.warning, .databaseUnreachable, ["session": session, "reason": reason])
       }
     case .notification:
-      log(.debug, "Woken")
+      log(.debug, .notified)
     }
   }
 }

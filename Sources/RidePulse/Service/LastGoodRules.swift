@@ -21,7 +21,7 @@ struct LastGoodRules {
     }
     // Before the wait for the database.
     for problem in failed.problems {
-      log(.error, "Rule files refused", ["problem": "\(problem)"])
+      log(.error, .rulesRefused, ["problem": "\(problem)"])
     }
     var release: RuleRelease?
     do {
@@ -36,7 +36,7 @@ struct LastGoodRules {
     }
     release.refused = failed
     log(
-      .error, "Starting with the last good rules of the database",
+      .error, .lastGoodRulesUsed,
       [
         "digest": release.revision.start,
         "fix": "ridepulse check names the problems; then send SIGHUP or POST /v1/reload",

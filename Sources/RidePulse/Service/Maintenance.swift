@@ -12,9 +12,7 @@ struct Maintenance: Sendable {
   func rotateLedger() async throws {
     let actions = try await pool.with(.short) { try await LedgerPartitions(session: $0).rotate() }
     if actions.isEmpty { return }
-    log(
-      .info, "Ledger partitions rotated",
-      ["actions": actions.map(\.description).joined(separator: ", ")])
+    log(.info, .ledgerRotated, ["actions": actions.map(\.description).joined(separator: ", ")])
   }
 
   func rotateRecorded() async throws {
@@ -22,16 +20,14 @@ struct Maintenance: Sendable {
       try await LedgerPartitions(session: $0).rotateRecorded()
     }
     if actions.isEmpty { return }
-    log(
-      .info, "Partitions of recorded passes rotated",
-      ["actions": actions.map(\.description).joined(separator: ", ")])
+    log(.info, .recordedRotated, ["actions": actions.map(\.description).joined(separator: ", ")])
   }
 
   func deleteOldRows() async throws {
     let deleted = try await pool.with(.long) { try await RetentionSweep(session: $0).run() }
     if deleted.isEmpty { return }
     log(
-      .info, "Old rows deleted",
+      .info, .oldRowsDeleted,
       ["rows": deleted.map { "\($0.rows) of \($0.table)" }.joined(separator: ", ")])
   }
 }

@@ -29,22 +29,22 @@ final class OnceRun: Sendable {
     var isComplete = true
     for (group, pushes) in unfinished.withLock({ $0.groups }) {
       log(
-        .error, "Pushes wait for another attempt",
-        ["app": group.app.rawValue, "pushes": "\(pushes)", "reason": group.reason])
+        .error, .pushesWaitForRetry,
+        ["app": group.app.rawValue, "pushes": pushes, "reason": group.reason])
       isComplete = false
     }
     let left = try await service.leftovers(since: start)
     if left.parked > 0 {
       log(
-        .error, "Rides parked during this run",
-        ["rides": "\(left.parked)", "action": "select * from \(Database.schema).parked"])
+        .error, .ridesParkedInRun,
+        ["rides": left.parked, "action": "select * from \(Database.schema).parked"])
       isComplete = false
     }
     // The engine has logged the cause.
     if service.engine.statistics.ridesHeld > 0 { isComplete = false }
     // A complete run claims until nothing is due.
     if service.engine.isStopped, left.due > 0 {
-      log(.error, "Stopped before all due rides were handled", ["rides": "\(left.due)"])
+      log(.error, .ridesLeftDue, ["rides": left.due])
       isComplete = false
     }
     return isComplete

@@ -52,15 +52,11 @@ final class OutcomeApplier: Sendable {
     }
     switch (was, progress.failure) {
     case (false, let failure?):
-      log(
-        .error, "Token outcome not applied, retrying",
-        ["outcomes": "\(progress.left)", "error": failure])
+      log(.error, .tokenOutcomeNotApplied, ["outcomes": progress.left, "error": failure])
     case (false, nil) where progress.left > 0:
-      log(
-        .info, "Token outcomes wait for locked rows",
-        ["outcomes": "\(progress.left)"])
+      log(.info, .tokenOutcomesWait, ["outcomes": progress.left])
     case (true, nil) where progress.left == 0:
-      log(.info, "Token outcomes applied", ["outcomes": "\(progress.applied)"])
+      log(.info, .tokenOutcomesApplied, ["outcomes": progress.applied])
     default: break
     }
   }

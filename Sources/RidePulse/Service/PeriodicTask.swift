@@ -15,14 +15,14 @@ final class PeriodicTask: Sendable {
   private let unfinished = Mutex(0)
 
   /// - Parameters:
-  ///   - failure: What the log calls a failure.
+  ///   - failure: What the log records about a failure.
   ///   - interval: The pause between two passes, of which a tenth is random: tasks and nodes that
   ///     start together do not work at the same moments for long.
   ///   - retries: The pauses after passes that failed or left something; nil for the interval.
   ///   - signal: Begins a pass before its time.
   ///   - work: One pass; returns whether it left nothing.
   init(
-    _ failure: StaticString, every interval: Duration, retries: Backoff? = nil,
+    _ failure: LogEvent, every interval: Duration, retries: Backoff? = nil,
     wokenBy signal: AsyncSignal = AsyncSignal(), _ log: Log,
     work: @escaping @Sendable () async throws -> Bool
   ) {
@@ -35,7 +35,7 @@ final class PeriodicTask: Sendable {
 
   /// Work that leaves nothing.
   convenience init(
-    _ failure: StaticString, every interval: Duration, wokenBy signal: AsyncSignal = AsyncSignal(),
+    _ failure: LogEvent, every interval: Duration, wokenBy signal: AsyncSignal = AsyncSignal(),
     _ log: Log, work: @escaping @Sendable () async throws -> Void
   ) {
     self.init(failure, every: interval, wokenBy: signal, log) {
@@ -81,11 +81,11 @@ final class PeriodicTask: Sendable {
 
 /// Logs the first of several failures in a row, and that they are over.
 final class FailureLog: Sendable {
-  private let failure: StaticString
+  private let failure: LogEvent
   private let log: Log
   private let count = Mutex(0)
 
-  init(_ failure: StaticString, _ log: Log) {
+  init(_ failure: LogEvent, _ log: Log) {
     self.failure = failure
     self.log = log
   }
@@ -109,7 +109,7 @@ final class FailureLog: Sendable {
       return count
     }
     if failures > 0 {
-      log(.info, "Recovered", ["from": "\(failure)", "failures": "\(failures)"])
+      log(.info, .recovered, ["from": failure.code, "failures": failures])
     }
   }
 }

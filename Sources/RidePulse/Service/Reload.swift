@@ -54,8 +54,7 @@ final class Reload: Sendable {
     let loaded = directories.load()
     if case .failure(let problems) = loaded {
       for problem in problems.problems {
-        log(
-          .error, "Rule files not reloaded: the new ones have errors", ["problem": "\(problem)"])
+        log(.error, .rulesNotReloaded, ["problem": "\(problem)"])
       }
       service.refuse(problems)
       if keysNeedRules { return .refused(problems) }
@@ -72,8 +71,8 @@ final class Reload: Sendable {
     case .success(let release):
       service.use(release, apns)
       log(
-        .info, "Rule files reloaded",
-        ["rules": "\(release.rules.rules.count)", "digest": release.revision.start])
+        .info, .rulesReloaded,
+        ["rules": release.rules.rules.count, "digest": release.revision.start])
       release.logTrial(log)
       let changes = RuleChanges(from: old.rules, to: release.rules)
       return .done(release, changes, kept: kept.compactMap(\.self))
@@ -88,15 +87,14 @@ final class Reload: Sendable {
       let new = keys.with(old.android, apns.bundleIDs)
       service.use(new)
       let state = new == old ? "unchanged" : "replaced"
-      log(.info, "APNs keys reloaded", ["credentials": keys.names, "state": state])
+      log(.info, .keysReloaded, ["credentials": keys.names, "state": state])
       for doubt in apns.credentials.unconfirmed(after: old, new) {
-        log(.warning, "APNs credentials need attention", ["problem": doubt])
+        log(.warning, .credentialsDoubtful, ["problem": doubt])
       }
       Self.warn(new, apns, rules, at: service.now, log)
       return nil
     } catch {
-      log(
-        .error, "APNs keys not reloaded: all previous ones stay in use", ["problem": "\(error)"])
+      log(.error, .keysNotReloaded, ["problem": "\(error)"])
       return "APNs keys: \(error)"
     }
   }
@@ -109,7 +107,7 @@ final class Reload: Sendable {
       service.use(old.with(accounts, apns.bundleIDs))
       let names = Set(accounts.values.compactMap { $0.serviceAccount?.description }).sorted()
       log(
-        .info, "FCM service accounts reloaded",
+        .info, .serviceAccountsReloaded,
         [
           "credentials": names.joined(separator: ", "),
           "state": accounts == old.android ? "unchanged" : "replaced",
@@ -118,9 +116,7 @@ final class Reload: Sendable {
     } catch {
       let kept = apns.fcm.kept(of: old)
       if kept != old.android { service.use(old.with(kept, apns.bundleIDs)) }
-      log(
-        .error, "FCM service accounts not reloaded: all previous ones stay in use",
-        ["problem": "\(error)"])
+      log(.error, .serviceAccountsNotReloaded, ["problem": "\(error)"])
       return "FCM service accounts: \(error)"
     }
   }
@@ -130,12 +126,10 @@ final class Reload: Sendable {
       let receivers = try PostVariables(environment).receivers
       if receivers.isEmpty { return nil }
       service.use(receivers)
-      log(.info, "Receivers of posts reloaded", ["receivers": "\(receivers.count)"])
+      log(.info, .receiversReloaded, ["receivers": receivers.count])
       return nil
     } catch {
-      log(
-        .error, "Receivers of posts not reloaded: the previous ones stay in use",
-        ["problem": "\(error)"])
+      log(.error, .receiversNotReloaded, ["problem": "\(error)"])
       return "receivers of posts: \(error)"
     }
   }
@@ -146,6 +140,6 @@ final class Reload: Sendable {
     _ log: Log
   ) {
     let doubts = CredentialAdvice.all(credentials, apns, cardApps: rules.cardApps, at: now)
-    for doubt in doubts { log(.warning, "APNs credentials need attention", ["problem": doubt]) }
+    for doubt in doubts { log(.warning, .credentialsDoubtful, ["problem": doubt]) }
   }
 }

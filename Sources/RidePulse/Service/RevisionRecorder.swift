@@ -11,7 +11,7 @@ final class RevisionRecorder: Sendable {
   init(session: PostgresSession, log: Log) {
     self.session = session
     self.log = log
-    failures = FailureLog("Revision of the ledger not recorded", log)
+    failures = FailureLog(.revisionNotRecorded, log)
   }
 
   /// Records the revision of rules; failures are logged, once. No push depends on it.
@@ -22,9 +22,9 @@ final class RevisionRecorder: Sendable {
       failures.succeeded()
       if recorded == revision { return }
       log(
-        .error, "Revision of the ledger is ambiguous",
+        .error, .revisionAmbiguous,
         [
-          "decided_by": "\(revision.id)", "rules": revision.start, "recorded": recorded.start,
+          "decided_by": revision.id, "digest": revision.start, "recorded": recorded.start,
           "fix": "change any rule file, such as a comment",
         ])
     } catch {

@@ -44,10 +44,10 @@ struct RuleRelease: Sendable {
   func logTrial(_ log: Log) {
     guard let trial else { return }
     log(
-      .info, "Second rule directory decides a share of the rides",
+      .info, .rulesOfShare,
       [
         "digest": Revision.current(trial.rules).start, "share": trial.share.text,
-        "rules": "\(trial.rules.rules.count)",
+        "rules": trial.rules.rules.count,
       ])
   }
 

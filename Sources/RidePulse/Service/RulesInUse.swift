@@ -74,13 +74,13 @@ final class RulesInUse: Sendable {
     }
     if before.isEmpty, !nodes.isEmpty {
       log(
-        .warning, "Nodes decide with different rules",
+        .warning, .nodesDiffer,
         [
           "nodes": nodes.rulesText,
           "fix": "deploy the same files to each node, and reload the rules there",
         ])
     } else if !before.isEmpty, nodes.isEmpty {
-      log(.info, "Nodes decide with the same rules again")
+      log(.info, .nodesAgree)
     }
   }
 
@@ -90,9 +90,7 @@ final class RulesInUse: Sendable {
   ) async throws {
     if state.withLock({ $0.stored[rides] == digest }) { return }
     if source.size > ArchivedRules.sizeLimit {
-      log(
-        .error, "Rule files too large to be stored for other nodes",
-        ["bytes": "\(source.size)", "limit": "\(ArchivedRules.sizeLimit)"])
+      log(.error, .rulesTooLarge, ["bytes": source.size, "limit": ArchivedRules.sizeLimit])
     } else {
       let files = source.stored.map { ArchivedRules.File(name: $0.name, text: $0.text) }
       try await pool.with(.short) { session in

@@ -149,7 +149,7 @@ final class Service: Sendable {
     sessionLog.started()
     if let recording {
       try await Database.requireRights(toRecord: recording, sessions.claims)
-      log(.info, "Recording rides", ["share": recording.text])
+      log(.info, .recordingRides, ["share": recording.text])
     }
     await recordApps()
     await recordRevisions()
@@ -164,7 +164,7 @@ final class Service: Sendable {
     if let other {
       throw CommandFailure("RIDEPULSE_LISTEN leads to another database: \(other)")
     }
-    log(.info, "LISTEN has an address of its own", ["variable": "RIDEPULSE_LISTEN"])
+    log(.info, .listenApart, ["variable": "RIDEPULSE_LISTEN"])
   }
 
   /// Makes the apps known to the functions of the schema. Pushes do not depend on it.
@@ -173,7 +173,7 @@ final class Service: Sendable {
       try await AppRegistry(session: sessions.claims).record(apps)
     } catch {
       log(
-        .warning, "Apps not recorded",
+        .warning, .appsNotRecorded,
         ["error": "\(error)", "fix": "ridepulse doctor prints the grant"])
     }
   }

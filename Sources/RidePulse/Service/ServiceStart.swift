@@ -76,8 +76,8 @@ final class ServiceStart: Sendable {
 
   private func warn(_ awaited: StartObstacle.Awaited, _ reason: String) {
     switch awaited {
-    case .postgres: log(.warning, "Waiting for Postgres", ["reason": reason])
-    case .schema: log(.warning, "Waiting for the schema", ["reason": reason])
+    case .postgres: log(.warning, .waitingForPostgres, ["reason": reason])
+    case .schema: log(.warning, .waitingForSchema, ["reason": reason])
     }
   }
 }

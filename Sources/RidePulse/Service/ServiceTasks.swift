@@ -14,32 +14,32 @@ struct ServiceTasks: Sendable {
     _ rules: RulesInUse, _ log: Log
   ) {
     self.outcomes = PeriodicTask(
-      "Token outcomes not applied", every: .seconds(20),
+      .tokenOutcomesNotApplied, every: .seconds(20),
       retries: Backoff(first: .milliseconds(100), longest: .seconds(3)), wokenBy: outcomes.signal,
       log, work: outcomes.apply)
     self.channels = PeriodicTask(
-      "Channels not reconciled", every: .seconds(60), wokenBy: channels.signal, log,
+      .channelsNotReconciled, every: .seconds(60), wokenBy: channels.signal, log,
       work: channels.reconcile)
     watchedTables = PeriodicTask(
-      "Problems of attached tables not read", every: .seconds(60), log, work: watched.check)
-    self.cardTypes = PeriodicTask("Types of cards not recorded", every: .seconds(60), log) {
+      .watchProblemsNotRead, every: .seconds(60), log, work: watched.check)
+    self.cardTypes = PeriodicTask(.cardTypesNotRecorded, every: .seconds(60), log) {
       try await cardTypes.record(within: .seconds(10))
     }
     self.rules = PeriodicTask(
-      "Rules not stored or compared", every: .seconds(20),
+      .rulesNotCompared, every: .seconds(20),
       retries: Backoff(first: .milliseconds(500), longest: .seconds(20)), wokenBy: rules.signal,
       log, work: rules.check)
     rotations = [
       PeriodicTask(
-        "Ledger not rotated", every: .seconds(3600), log, work: maintenance.rotateLedger),
+        .ledgerNotRotated, every: .seconds(3600), log, work: maintenance.rotateLedger),
       PeriodicTask(
-        "Recorded passes not rotated", every: .seconds(3600), log,
+        .recordedNotRotated, every: .seconds(3600), log,
         work: maintenance.rotateRecorded),
     ]
     deletion = PeriodicTask(
-      "Old rows not deleted", every: .seconds(3600), log, work: maintenance.deleteOldRows)
+      .oldRowsNotDeleted, every: .seconds(3600), log, work: maintenance.deleteOldRows)
     self.backfills = PeriodicTask(
-      "Attached tables not backfilled", every: .seconds(60), log, work: backfills.check)
+      .tablesNotBackfilled, every: .seconds(60), log, work: backfills.check)
   }
 
   /// What `serve --once` does when the rides are settled.

@@ -65,7 +65,7 @@ final class Supervision: Sendable {
     while !Task.isCancelled {
       let (stuck, problems) = (stuck(), problems())
       let step = state.withLock { $0.keepalive.next(stuck: stuck, problems: problems) }
-      if let line = step.log { log(line.level, line.message, line.fields) }
+      if let line = step.log { log(line.level, line.event, line.fields) }
       if let notification = step.notification { notify(notification) }
       // The clock of systemd's own watchdog: it stops while the machine is suspended.
       try? await Task.sleep(for: interval, clock: .suspending)
@@ -82,7 +82,7 @@ final class Supervision: Sendable {
         defer { state.isUnreachable = true }
         return state.isUnreachable
       }
-      if !isKnown { log(.warning, "Notifying the service manager failed", ["error": "\(error)"]) }
+      if !isKnown { log(.warning, .serviceManagerNotNotified, ["error": "\(error)"]) }
     }
   }
 }
@@ -97,8 +97,8 @@ struct WatchdogKeepalive {
 
   struct Line {
     var level: Log.Level
-    var message: StaticString
-    var fields: KeyValuePairs<String, String>
+    var event: LogEvent
+    var fields: Log.Fields
   }
 
   /// The text that `systemctl status` shows while nothing is wrong.
@@ -117,7 +117,7 @@ struct WatchdogKeepalive {
     defer { wasStuck = !stuck.isEmpty }
     if !stuck.isEmpty {
       let line = Line(
-        level: .error, message: "Service stuck, watchdog keepalives stopped",
+        level: .error, event: .serviceStuck,
         fields: ["reason": stuck.joined(separator: "; ")])
       return Step(notification: nil, log: wasStuck ? nil : line)
     }
@@ -126,7 +126,7 @@ struct WatchdogKeepalive {
     shown = text
     return Step(
       notification: .alive(isNew ? text : nil),
-      log: wasStuck ? Line(level: .info, message: "Service running again", fields: [:]) : nil)
+      log: wasStuck ? Line(level: .info, event: .serviceRunningAgain, fields: [:]) : nil)
   }
 }
 

@@ -38,57 +38,44 @@ final class TransportLog: Sendable {
     let isFCM = event.network == .android
     switch event.kind {
     case .connected:
-      log(.info, isFCM ? "FCM connected" : "APNs connected", ["connection": connection])
+      log(.info, isFCM ? .fcmConnected : .apnsConnected, ["connection": connection])
     case .connectFailed(let reason, let wait):
       log(
-        .warning, isFCM ? "FCM unreachable" : "APNs unreachable",
+        .warning, isFCM ? .fcmUnreachable : .apnsUnreachable,
         [
-          "connection": connection, "reason": reason, "next": "\(wait)",
+          "connection": connection, "reason": reason, "next": wait,
         ])
     case .goAway(let reason):
       log(
-        .info, isFCM ? "FCM sent GOAWAY" : "APNs sent GOAWAY",
+        .info, isFCM ? .fcmSentGoAway : .apnsSentGoAway,
         ["connection": connection, "reason": reason ?? "none"])
     case .providerTokenExpired:
-      log(
-        .warning, "APNs refused the provider token as expired; check this node's clock",
-        [
-          "connection": connection
-        ])
+      log(.warning, .providerTokenExpired, ["connection": connection])
     case .accessTokenRefused:
-      log(.warning, "FCM refused the access token", ["connection": connection])
+      log(.warning, .accessTokenRefused, ["connection": connection])
     case .accessTokenFetched(let lifetime):
-      log(
-        .debug, "Access token fetched",
-        ["credential": event.credential, "lifetime": "\(lifetime)"])
+      log(.debug, .accessTokenFetched, ["credential": event.credential, "lifetime": lifetime])
     case .accessTokenFailed(let problem, let wait, let life):
       log(
-        problem.isOfConfiguration ? .error : .warning, "Access token not fetched, retrying",
+        problem.isOfConfiguration ? .error : .warning, .accessTokenNotFetched,
         [
-          "credential": event.credential, "reason": problem.text, "next": "\(wait)",
+          "credential": event.credential, "reason": problem.text, "next": wait,
           "sending": life.map { "with the previous token for \($0.components.seconds) s" }
             ?? "nothing: there is no valid token",
         ])
     case .clockSkew(let behind) where event.network == .android:
-      log(
-        .warning, "Database clock differs from Google's clock; assertions corrected",
-        ["credential": event.credential, "behind": "\(behind)"])
+      log(.warning, .googleClockDiffers, ["credential": event.credential, "behind": behind])
     case .clockSkew(let behind):
-      log(
-        .warning, "Database clock differs from APNs' clock; provider tokens corrected",
-        ["connection": connection, "behind": "\(behind)"])
+      log(.warning, .apnsClockDiffers, ["connection": connection, "behind": behind])
     case .pingLost:
-      log(
-        .warning,
-        isFCM ? "FCM connection lost: PING unanswered" : "APNs connection lost: PING unanswered",
-        ["connection": connection])
+      log(.warning, isFCM ? .fcmPingUnanswered : .apnsPingUnanswered, ["connection": connection])
     case .streamLimit(let limit):
       log(
-        .debug, isFCM ? "FCM stream limit" : "APNs stream limit",
-        ["connection": connection, "limit": "\(limit)"])
+        .debug, isFCM ? .fcmStreamLimit : .apnsStreamLimit,
+        ["connection": connection, "limit": limit])
     case .closed(let reason):
       log(
-        .info, isFCM ? "FCM connection closed" : "APNs connection closed",
+        .info, isFCM ? .fcmConnectionClosed : .apnsConnectionClosed,
         ["connection": connection, "reason": reason])
     }
   }

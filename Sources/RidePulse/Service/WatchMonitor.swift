@@ -19,14 +19,14 @@ final class WatchMonitor: Sendable {
   }
 
   private func report(_ problem: WatchProblem) {
-    let fields: KeyValuePairs = [
+    let fields: Log.Fields = [
       "table": problem.table, "column": problem.column, "problem": problem.code,
-      "row": problem.rowID ?? "", "transactions": problem.count.map { "\($0)" } ?? "",
+      "row": problem.rowID ?? "", "transactions": problem.count ?? 0,
     ]
     if problem.kind?.stopsTable ?? false {
-      log(.error, "Attached table not copied", fields)
+      log(.error, .tableNotCopied, fields)
     } else {
-      log(.warning, "Attached table has unusable values", fields)
+      log(.warning, .tableHasUnusableValues, fields)
     }
   }
 }
