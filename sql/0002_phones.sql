@@ -216,3 +216,22 @@ comment on column ridepulse.installation_contacts.installation_id is
   'The installation of the app, as in devices.';
 comment on column ridepulse.installation_contacts.contacted_at is
   'When ridepulse.contact was last called for the installation.';
+
+create table ridepulse.phone_counts (
+  is_only    boolean primary key default true check (is_only),
+  counted_at timestamptz not null default '-infinity',
+  took       interval not null default '0',
+  counts     jsonb not null default '[]'
+);
+
+insert into ridepulse.phone_counts default values;
+
+comment on table ridepulse.phone_counts is
+  'The number of phones in each state, in one row: one node counts them, all of them export it.';
+comment on column ridepulse.phone_counts.is_only is 'True.';
+comment on column ridepulse.phone_counts.counted_at is
+  'When phones were last counted, or a node last began to count them.';
+comment on column ridepulse.phone_counts.took is
+  'How long it took; they are not counted again within a thousand times as long.';
+comment on column ridepulse.phone_counts.counts is
+  'A list of lists: app, platform, state, disabled_reason and number.';

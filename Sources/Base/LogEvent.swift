@@ -156,6 +156,7 @@ package enum LogEvent: String, CaseIterable, Sendable {
   case oldRowsDeleted = "Old rows deleted"
   case oldRowsNotDeleted = "Old rows not deleted"
   case cardTypesNotRecorded = "Types of cards not recorded"
+  case phonesNotCounted = "Phones not counted"
   case watchProblemsNotRead = "Problems of attached tables not read"
   case tableNotCopied = "Attached table not copied"
   case tableHasUnusableValues = "Attached table has unusable values"

@@ -28,6 +28,8 @@ extension Engine {
     }
     let requestedAt = time.uptime()
     let claim = try await claim()
+    let took = time.uptime() - requestedAt
+    state.withLock { $0.claimTimes.add(took) }
     record(ahead: time.record(claim.now, requestedAt: requestedAt))
     if claim.rides.isEmpty { return claim }
     if isHalted || isAside {

@@ -54,9 +54,11 @@ extension Engine {
 
   private func settle(_ rides: [HeldRide]) async {
     beginTurn(.settling)
+    let began = time.uptime()
     do {
       let result = try await parts.store.settle(
         rides.map { ClaimedSettlement(claim: $0.claim, settlement: $0.decision.settlement) })
+      let took = time.uptime() - began
       if !result.lost.isEmpty {
         parts.log(.warning, .leasesLostBeforeSettling, ["rides": result.lost.count])
       }
@@ -65,7 +67,10 @@ extension Engine {
       let written = rides.filter { !unwritten.contains($0.claim) }.map(\.decision.settlement)
       audit(written)
       parts.onSettled(written)
-      state.withLock { $0.settleSize.worked(rides.count) }
+      state.withLock { state in
+        state.settleSize.worked(rides.count)
+        state.settleTimes.add(took)
+      }
       freeCapacity(advance { $0.settled(at: $1) { locked.contains($0.claim) } })
     } catch {
       let failure = Self.failure(error)

@@ -31,6 +31,9 @@ package final class Engine: Sendable {
     var mayHaveMissed = false
     /// Whether the node was woken since its last rest.
     var isWoken = false
+    /// How long calls took that succeeded.
+    var claimTimes = DurationHistogram()
+    var settleTimes = DurationHistogram()
     var isStopping = false
     var isClockOff = false
     /// When the database last answered a claim, as uptime, and how far ahead of this machine's

@@ -9,6 +9,8 @@ package struct EngineStatistics: Sendable {
     package var app: String
     /// Why the circuit breaker pauses the lane; nil if it does not.
     package var pausedBy: PauseCause?
+    /// How long pushes took from the transport's acceptance to the service's answer.
+    package var answers = DurationHistogram()
 
     package init(network: PushNetwork, app: String, pausedBy: PauseCause?) {
       self.network = network
@@ -32,6 +34,10 @@ package struct EngineStatistics: Sendable {
   package var claimFailing: Duration = .zero
   /// Whether the node leaves all rides to another one, because it cannot reach APNs.
   package var isAside = false
+  /// How long claims took that the database answered, with the reading of their rides.
+  package var claims = DurationHistogram()
+  /// How long settlements took that were written, batch by batch.
+  package var settlements = DurationHistogram()
 
   package init(
     ridesHeld: Int, lanes: [Lane], sinceClaim: Duration?, databaseAhead: Duration?
@@ -55,6 +61,7 @@ extension Engine {
       statistics.claimFailing =
         state.callFailures(lasting: .zero, at: uptime).map(\.duration).max() ?? .zero
       statistics.isAside = state.reach.isAside
+      (statistics.claims, statistics.settlements) = (state.claimTimes, state.settleTimes)
       return statistics
     }
   }

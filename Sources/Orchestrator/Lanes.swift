@@ -12,6 +12,7 @@ struct Lanes {
     /// The ticket of the breaker's last probe.
     var probe: UInt64?
     var tokens = TokenSuspicion()
+    var answers = DurationHistogram()
     /// Whether an answer that a phone is gone counts: to a service account of another project, FCM
     /// answers so until it has accepted a push.
     var isProved: Bool
@@ -119,6 +120,7 @@ struct Lanes {
     if case .phone(let phone) = owner { lanes[index].tokens.record(outcome, of: phone) }
     if outcome == .accepted { lanes[index].isProved = true }
     if let times, outcome.isAnswer {
+      lanes[index].answers.add(times.endedAt - times.sentAt)
       lanes[index].silence.answered(sentAt: times.sentAt, at: times.endedAt)
     } else if let times, outcome == .unanswered(.timeout) {
       lanes[index].silence.timedOut(sentAt: times.sentAt, at: times.endedAt)
@@ -130,9 +132,10 @@ struct Lanes {
   /// The state of each lane.
   var statistics: [EngineStatistics.Lane] {
     lanes.map { lane in
-      EngineStatistics.Lane(
-        network: lane.lane.network, app: lane.lane.app.rawValue,
-        pausedBy: lane.breaker.cause)
+      var statistics = EngineStatistics.Lane(
+        network: lane.lane.network, app: lane.lane.app.rawValue, pausedBy: lane.breaker.cause)
+      statistics.answers = lane.answers
+      return statistics
     }
   }
 

@@ -121,6 +121,29 @@ import TestSupport
     #expect(store.state.withLock { $0.entries.map(\.status) } == [.accepted, .expired])
   }
 
+  @Test func `U17: claims, settlements and the answers of each lane are timed`() async throws {
+    let store = CheckingStore()
+    let uptime = Mutex(Duration.zero)
+    let time = DatabaseClock(
+      wall: { Timestamp(epochSeconds: 1_800_000_000) }, uptime: { uptime.withLock { $0 } })
+    var settings = EngineSettings()
+    settings.pollInterval = .milliseconds(20)
+    // Each claim takes two seconds, each answer as long as the transport: nothing.
+    store.state.withLock { $0.onClaim = { uptime.withLock { $0 += .seconds(2) } } }
+    let engine = Engine(
+      EngineDependencies(
+        store: store, transport: StrictTransport(), configuration: try Self.configuration(),
+        log: Log { _, _, _ in }, time: time), settings: settings)
+    for ride in 0..<3 { store.emit("ride-\(ride)") }
+    await Self.run(engine, store) { $0.settled.count == 3 }
+    let statistics = engine.statistics
+    let slow = try #require(DurationHistogram.bounds.firstIndex(of: 2.5))
+    #expect(statistics.claims.counts[slow] > 0)
+    #expect(statistics.claims.counts[slow] == statistics.claims.counts.reduce(0, +))
+    #expect(statistics.settlements.counts.reduce(0, +) > 0)
+    #expect(statistics.lanes.map { $0.answers.counts.reduce(0, +) } == [3])
+  }
+
   /// R25: a push that must not repeat is journalled before it is sent.
   @Test func `a start leaves after it is journalled, and not without`() async throws {
     for failures in [0, 3, 99] {

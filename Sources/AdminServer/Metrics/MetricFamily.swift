@@ -1,3 +1,5 @@
+package import RideCore
+
 /// A metric with all its samples, in Prometheus' text format (version 0.0.4).
 package struct MetricFamily: Hashable, Sendable {
   package enum Kind: String, Sendable {
@@ -64,6 +66,11 @@ package struct MetricFamily: Hashable, Sendable {
     }
     samples.append(Sample(suffix: "_sum", labels: labels, value: sum))
     samples.append(Sample(suffix: "_count", labels: labels, value: Double(total)))
+  }
+
+  package mutating func add(_ histogram: DurationHistogram, _ labels: [Label] = []) {
+    add(
+      bounds: DurationHistogram.bounds, counts: histogram.counts, sum: histogram.seconds, labels)
   }
 
   /// Renders families in Prometheus' text format; a family without samples still has its HELP and

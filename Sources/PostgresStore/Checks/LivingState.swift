@@ -41,10 +41,7 @@ package struct LivingState: Hashable, Sendable {
   package var dueRides: Int64 = 0
   package var oldestDue: Duration = .zero
   package var parkedRides: Int64 = 0
-  /// The days after today that have a partition of the ledger, up to the first that has none.
-  package var daysAhead: Int64 = 1
-  /// The size of the partition for all other days, in bytes.
-  package var defaultBytes: Int64 = 0
+  package var ledger = LedgerDays()
   package var lostPhones: [LostPhones] = []
 
   package init() {}
@@ -74,17 +71,6 @@ extension LivingState {
     }
   }
 
-  private static let partitions = Statement(
-    name: "",
-    sql: """
-      select coalesce(min(n) filter (where not exists (
-          select from pg_inherits i join pg_class c on c.oid = i.inhrelid
-          where i.inhparent = 'ridepulse.ledger'::regclass and c.relname = 'ledger_'
-            || to_char((now() at time zone 'UTC')::date + n, 'YYYYMMDD'))), 8) - 1,
-        pg_relation_size('ridepulse.ledger_default')
-      from generate_series(1, 7) n
-      """)
-
   /// What the app itself reports is left out.
   private static let lostPhones = Statement(
     name: "",
@@ -102,14 +88,13 @@ extension LivingState {
   package static func read(_ session: PostgresSession) async throws -> LivingState {
     let gauges = try await RideGauges.read(session)
     let results = try await session.run(
-      [Call(nodes), Call(partitions), Call(lostPhones)], timeout: .seconds(5))
+      [Call(nodes), Call(LedgerDays.statement), Call(lostPhones)], timeout: .seconds(5))
     var state = LivingState()
     state.dueRides = gauges.dueRides
     state.oldestDue = gauges.oldestDue
     state.parkedRides = gauges.parkedRides
     state.nodes = nodes(results[0])
-    state.daysAhead = try results[1].value(0, 0)
-    state.defaultBytes = try results[1].value(0, 1)
+    state.ledger = try LedgerDays(results[1])
     state.lostPhones = try (0..<results[2].rowCount).map { row in
       LostPhones(
         app: try results[2].value(row, 0), reason: results[2].string(row, 1) ?? "unknown",

@@ -51,6 +51,9 @@ package final class WakeListener: Sendable {
   /// Whether notifications are known to reach this node; while they do not, it polls.
   package var isHealthy: Bool { state.withLock { $0.healthCheck.isHealthy } }
 
+  /// Its connection; it runs no transactions.
+  package var use: SessionUse { SessionUse(of: state.withLock { $0.session }.map { [$0] } ?? []) }
+
   /// Closes the session.
   package func close() async {
     await state.withLock { $0.session }?.close()

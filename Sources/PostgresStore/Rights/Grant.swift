@@ -51,6 +51,7 @@ struct Grant: Sendable {
     case rawPushes = "ridepulse push and ridepulse broadcast fail"
     case recording = "serve with RIDEPULSE_RECORD does not start, and record reads nothing"
     case lastRules = "a node whose rule files have problems does not start"
+    case metrics = "GET /metrics has no number of phones"
     case reports = "commands that people run do not show it"
   }
 

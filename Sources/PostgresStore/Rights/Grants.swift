@@ -38,6 +38,7 @@ enum Grants {
     .table("channel_listings", engine: add, reader: read),
     .table("other_channels", engine: own, reader: read),
     .table("contacts", engine: read, reader: read),
+    .table("phone_counts", engine: [.select, .update], reader: read, loss: .metrics),
     .table("installation_contacts", engine: read, reader: read),
     .table("receipts", engine: [.select, .update], reader: read),
     .table("preferences", engine: read, reader: read),

@@ -11,6 +11,7 @@ package final class PostgresSession: Sendable {
   private let mailbox: SessionMailbox
   private let leastTimeout: Duration
   private let responses = Mutex(ResponseTracker())
+  private let connection = ConnectionFlag()
   /// The statements for another schema, by their original text.
   private let renamed = Mutex<[String: Statement]>([:])
 
@@ -40,8 +41,15 @@ package final class PostgresSession: Sendable {
     guard let mailbox = SessionMailbox() else {
       throw PostgresError(.unreachable(reason: "this process may open no more files"))
     }
+    let connection = connection
     let thread = WorkerThread(named: "postgres") {
-      SessionLoop(settings: settings, channels: channels, mailbox: mailbox, onEvent: onEvent).run()
+      SessionLoop(
+        settings: settings, channels: channels, mailbox: mailbox,
+        onEvent: { event in
+          connection.handle(event)
+          onEvent(event)
+        }
+      ).run()
     }
     guard let thread else {
       throw PostgresError(.unreachable(reason: "this process may start no more threads"))
@@ -115,6 +123,7 @@ package final class PostgresSession: Sendable {
   package func close(limit: Duration = .seconds(5)) async {
     mailbox.requestClose(by: .now + limit)
     await mailbox.waitForEnd()
+    connection.end()
   }
 
   /// Whether the last transaction got no answer from the server, or one has waited for `limit`.
@@ -124,6 +133,12 @@ package final class PostgresSession: Sendable {
   package func isStalled(for limit: Duration = .seconds(5)) -> Bool {
     responses.withLock { $0.isStalled(for: limit, now: .now) }
   }
+
+  /// Whether it has a usable connection.
+  package var isConnected: Bool { connection.isOpen }
+
+  /// Whether a transaction waits for an answer, or for its turn.
+  package var isBusy: Bool { responses.withLock { $0.isAwaited } }
 
   /// The name of the prepared statement follows from the text: behind a pooler, sessions of several
   /// schemas share a server connection.
@@ -179,6 +194,9 @@ struct ResponseTracker: Sendable {
   private var count = 0
   /// Whether the last transaction ended without an answer from the server.
   private var isCut = false
+
+  /// Whether a transaction has not ended.
+  var isAwaited: Bool { !waiting.isEmpty }
 
   /// Records that a transaction was submitted; returns the number to end it by.
   mutating func asked(now: Instant) -> Int {

@@ -110,6 +110,9 @@ package struct LedgerReason: Sendable {
     case reservedKey = "reserved_key"
     case alertsOff = "alerts_off"
     case unlisted = "other"
+
+    /// Whether what is pending for this reason waits as its rule states.
+    package var isWaitOfRule: Bool { [.waiting, .waitingForReceipt, .quietHours].contains(self) }
   }
 }
 

@@ -12,6 +12,10 @@ package struct ExpectedOutcomes: Sendable {
   package let kinds: [Kind]
   package let lines: [PushTally.Line]
   package let cards: [PushTally.CardLine]
+  /// The rules whose `if` may be false, and whose `while` a ride may be outside of, at a change of the
+  /// ride.
+  package let conditions: [String]
+  package let states: [String]
 
   /// - Parameter apps: The configured apps, which get raw alerts without a rule.
   package init(of rules: RuleSet, apps: [App]) {
@@ -27,7 +31,15 @@ package struct ExpectedOutcomes: Sendable {
       others: all.flatMap { rule in
         rule.apps.flatMap { app in Self.others(of: rule).map { Other(app: app, kind: $0) } }
       },
-      cardApps: rules.cardApps.sorted { $0.rawValue < $1.rawValue })
+      cardApps: rules.cardApps.sorted { $0.rawValue < $1.rawValue }, updating: Self.updating(all))
+  }
+
+  /// Returns the rules that fire at changes of a ride, as far as their counters have a place in metrics.
+  private static func updating(_ rules: [Rule]) -> [Rule] {
+    let updating = rules.filter { rule in
+      if case .on(let events, _) = rule.when { events.contains("ride_updated") } else { false }
+    }
+    return Array(updating.prefix(RuleTally.ruleLimit))
   }
 
   /// What an app's rules have besides pushes.
@@ -35,9 +47,10 @@ package struct ExpectedOutcomes: Sendable {
     var app: App
     var kind: LedgerEntry.Kind
 
-    func line(_ reason: String) -> PushTally.Line {
-      PushTally.Line(
-        app: app, pushType: kind.rawValue, status: .suppressed, reason: reason)
+    func line(
+      _ reason: String, _ status: LedgerEntry.Status = .suppressed
+    ) -> PushTally.Line {
+      PushTally.Line(app: app, pushType: kind.rawValue, status: status, reason: reason)
     }
   }
 
@@ -46,8 +59,10 @@ package struct ExpectedOutcomes: Sendable {
     return rule.escalation == nil ? [] : [.escalation]
   }
 
-  private init(kinds: [Kind], others: [Other], cardApps: [App]) {
+  private init(kinds: [Kind], others: [Other], cardApps: [App], updating: [Rule]) {
     self.kinds = kinds
+    conditions = updating.filter { $0.condition != nil }.map(\.name)
+    states = updating.filter { if case .on(_, .some) = $0.when { true } else { false } }.map(\.name)
     let others = Set(others).sorted {
       ($0.app.rawValue, $0.kind.rawValue) < ($1.app.rawValue, $1.kind.rawValue)
     }
@@ -76,6 +91,8 @@ package struct ExpectedOutcomes: Sendable {
     case .events: return others.map { $0.line(code.word) }
     case .escalations:
       return others.filter { $0.kind == .escalation }.map { $0.line(code.word) }
+    case .receipts:
+      return others.filter { $0.kind == .escalation }.map { $0.line(code.word, .pending) }
     // They concern no app.
     case .service:
       return [Kind(app: App(rawValue: ""), pushType: .alert).line(.suppressed, code.word)]

@@ -11,17 +11,18 @@ package struct PushTally: Sendable {
     package var status: LedgerEntry.Status
     /// A word of `LedgerReason.Code.word`.
     package var reason: String
+
+    /// Whether the push, or its receipt, is awaited as its rule states: no attempt has failed.
+    package var waitsByRule: Bool {
+      status == .pending && LedgerReason.Engine(rawValue: reason)?.isWaitOfRule ?? false
+    }
   }
 
   /// Accepted pushes of one app and push type, by their delay after the event.
   package struct Delay: Sendable {
     package var app: App
     package var pushType: PushType
-    /// The number of pushes within each of `bounds`, not cumulative, and last those beyond all
-    /// bounds.
-    package var counts: [Int]
-    /// The sum of all delays, in seconds.
-    package var seconds = 0.0
+    package var times = DurationHistogram()
   }
 
   /// The key of one counter of pushes to cards.
@@ -31,11 +32,6 @@ package struct PushTally: Sendable {
     /// `apns-priority`.
     package var priority: Int
   }
-
-  /// The bounds of `Delay.counts`, in seconds.
-  package static let bounds: [Double] = [
-    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
-  ]
 
   /// Counts by outcome, in order of first occurrence.
   package private(set) var lines: [(line: Line, count: Int)] = []
@@ -52,9 +48,13 @@ package struct PushTally: Sendable {
   package private(set) var falseConditions: [String: Int] = [:]
   /// How often a ride changed outside of a rule's `while`, by rule.
   package private(set) var outsideStates: [String: Int] = [:]
+  package private(set) var rules = RuleTally()
   private var last = 0
 
   package init() {}
+
+  /// Counts verdicts of these rules by their names, as far as `RuleTally` permits.
+  package mutating func name(_ rules: RuleSet) { self.rules.name(rules.rules.map(\.name)) }
 
   /// Counts the outcomes of settlements.
   ///
@@ -70,21 +70,17 @@ package struct PushTally: Sendable {
 
   private mutating func add(_ entry: LedgerEntry, at now: Timestamp) {
     count(entry)
+    rules.add(entry)
     guard entry.isAcceptedPush else { return }
-    let seconds = max(0, (now - entry.event.firing).inSeconds)
-    let bucket = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
     let index =
       delays.firstIndex { $0.pushType == entry.pushType && $0.app == entry.app }
       ?? open(entry.app, entry.pushType)
-    delays[index].counts[bucket] += 1
-    delays[index].seconds += seconds
+    delays[index].times.add(now - entry.event.firing)
     if let event = entry.cardEvent { count(event, of: entry) }
   }
 
   private mutating func open(_ app: App, _ pushType: PushType) -> Int {
-    delays.append(
-      Delay(
-        app: app, pushType: pushType, counts: Array(repeating: 0, count: Self.bounds.count + 1)))
+    delays.append(Delay(app: app, pushType: pushType))
     return delays.count - 1
   }
 

@@ -7,6 +7,8 @@ enum ReasonScope: Hashable {
   /// Events that rules emit, and those of escalations.
   case events
   case escalations
+  /// Escalations that wait for a receipt.
+  case receipts
   /// Entries without an app.
   case service
   /// None: no alert watches the reason, and there are too many of these.
@@ -57,16 +59,18 @@ extension LedgerReason.Engine {
     case .noServiceAccount: .androidPushes([.rejected, .suppressed])
     case .emitLimit: .events
     case .noReceipts: .escalations
+    case .waiting, .quietHours: .pushes([.pending])
+    case .waitingForReceipt: .receipts
     case .unknownEvent, .unknownState: .service
     // Recipients and their wishes.
     case .noPhone, .noOwner, .otherOwner, .phoneDisabled, .phoneQuarantined, .badToken,
-      .alertsOff, .appleOnly, .optedOut, .overCap, .quietHours,
+      .alertsOff, .appleOnly, .optedOut, .overCap,
       // Rides and rules.
       .rideNotFound, .rideOver, .rideInactive, .rideUnread, .leftStates, .conditionFalse,
       .conditionError, .ruleGone, .missingValue, .reservedKey, .notATime, .notANumber,
       .notACurrency, .unknownTimeZone, .memoFull, .settlementCheck, .unreadableFrame,
       // Times and events.
-      .setTooLate, .nextWasDue, .missed, .capped, .waiting, .waitingForReceipt, .seen, .emitted,
+      .setTooLate, .nextWasDue, .missed, .capped, .seen, .emitted,
       // Cards and channels.
       .coveredByCard, .noStartToken, .cardThere, .cardGone, .cardTooOld, .cardPending, .cardType,
       .cardTooLarge, .cardFieldDropped, .overBudget, .noChannel, .ruleBroadcasts,

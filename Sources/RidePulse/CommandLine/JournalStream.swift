@@ -17,7 +17,7 @@ struct JournalStream: Equatable {
   /// Whether standard error is this stream. The variable is inherited, the stream may be redirected.
   var isStandardError: Bool {
     var status = stat()
-    guard fstat(STDERR_FILENO, &status) == 0 else { return false }
+    guard unsafe fstat(STDERR_FILENO, &status) == 0 else { return false }
     return device == UInt64(status.st_dev) && inode == UInt64(status.st_ino)
   }
 }

@@ -107,11 +107,11 @@ enum LivingCheck {
     let rotate = ShellText.word("select * from \(Database.schema).rotate_ledger()")
     let remedy =
       "psql -c \(rotate) prints what it does; serve runs it each hour, and its log names a failure"
-    if state.daysAhead == 0 {
+    if state.ledger.ahead == 0 {
       return [.warning("ledger", "it has no partition for tomorrow", remedy)]
     }
-    guard state.defaultBytes > largeDefault else { return [] }
-    let megabytes = state.defaultBytes >> 20
+    guard state.ledger.defaultBytes > largeDefault else { return [] }
+    let megabytes = state.ledger.defaultBytes >> 20
     return [
       .warning("ledger", "\(megabytes) MiB are in the partition of days without one", remedy)
     ]

@@ -68,7 +68,7 @@ struct LiveMessage {
 
   /// Returns the number of accepted pushes of a type, and the quantiles of their delays.
   private func type(_ name: String, _ delays: [[Int]]) -> JSONValue {
-    let counts = delays.reduce(PushTally.bounds.map { _ in 0 } + [0]) { sum, counts in
+    let counts = delays.reduce(DurationHistogram().counts) { sum, counts in
       zip(sum, counts).map { $0 + $1 }
     }
     func milliseconds(_ share: Double) -> JSONValue {
@@ -109,8 +109,7 @@ struct LiveMessage {
   /// as its rule states.
   private static func word(_ line: PushTally.Line) -> String {
     guard line.status == .pending else { return line.status.rawValue }
-    let waits: [LedgerReason.Engine] = [.waiting, .waitingForReceipt, .quietHours]
-    return waits.contains { $0.rawValue == line.reason } ? "waiting" : "tried again"
+    return line.waitsByRule ? "waiting" : "tried again"
   }
 
   private var lanes: [JSONValue] {
@@ -148,7 +147,7 @@ struct LiveWindow {
     var span: Duration = .zero
     /// The verdicts, with their numbers within the window and since the start.
     var lines: [(line: PushTally.Line, count: Int, total: Int)] = []
-    /// The numbers of pushes of each type that APNs accepted, by the bounds of `PushTally`.
+    /// The numbers of pushes of each type that APNs accepted, by the bounds of `DurationHistogram`.
     var delays: [PushType: [Int]] = [:]
   }
 
@@ -173,8 +172,8 @@ struct LiveWindow {
       let before = first.tally.delays.first {
         $0.app == delay.app && $0.pushType == delay.pushType
       }
-      var counts = delay.counts
-      if let before { counts = zip(counts, before.counts).map { $0 - $1 } }
+      var counts = delay.times.counts
+      if let before { counts = zip(counts, before.times.counts).map { $0 - $1 } }
       change.delays[delay.pushType] = zip(
         change.delays[delay.pushType] ?? counts.map { _ in 0 }, counts
       ).map { $0 + $1 }
@@ -187,7 +186,9 @@ struct LiveWindow {
 enum Quantile {
   /// Returns the number of seconds below which this share of the values lies, interpolated linearly
   /// within a bucket; the last bound for values beyond it. Nil if there are no values.
-  static func seconds(_ share: Double, of counts: [Int], bounds: [Double] = PushTally.bounds)
+  static func seconds(
+    _ share: Double, of counts: [Int], bounds: [Double] = DurationHistogram.bounds
+  )
     -> Double?
   {
     let total = counts.reduce(0, +)

@@ -13,6 +13,12 @@ struct EngineSessions {
 
   var both: [PostgresSession] { [claims, settlements] }
 
+  /// The use of each, by its purpose.
+  var use: [(purpose: String, use: SessionUse)] {
+    [("claims", SessionUse(of: [claims])), ("settlements", SessionUse(of: [settlements]))]
+      + (listener.map { [("listen", $0.use)] } ?? [])
+  }
+
   /// Begins to connect in the background.
   ///
   /// - Throws: `PostgresError` if the connection string can't be read; never an error of the server.

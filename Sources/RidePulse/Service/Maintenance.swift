@@ -2,7 +2,7 @@ import Base
 import PostgresStore
 import RideCore
 
-/// Maintains the database: rotates the daily partitions of the ledger and of recorded passes, and deletes old rows.
+/// Maintains the database: rotates the daily partitions of the ledger and of recorded passes, deletes old rows, and counts phones.
 ///
 /// Every node does it; the database keeps two from doing it at once.
 struct Maintenance: Sendable {
@@ -21,6 +21,10 @@ struct Maintenance: Sendable {
     }
     if actions.isEmpty { return }
     log(.info, .recordedRotated, ["actions": actions.map(\.description).joined(separator: ", ")])
+  }
+
+  func countPhones() async throws {
+    _ = try await pool.with(.long) { try await PhoneCounts.refresh($0) }
   }
 
   func deleteOldRows() async throws {

@@ -10,35 +10,38 @@ final class PeriodicTask: Sendable {
   private let retries: Backoff?
   private let signal: AsyncSignal
   private let failures: FailureLog
+  let task: ServiceTask
+  private let successAt = Mutex<Timestamp?>(nil)
   private let work: @Sendable () async throws -> Bool
   /// The number of passes in a row that failed or left something.
   private let unfinished = Mutex(0)
 
   /// - Parameters:
-  ///   - failure: What the log records about a failure.
+  ///   - task: What the log and metrics call it.
   ///   - interval: The pause between two passes, of which a tenth is random: tasks and nodes that
   ///     start together do not work at the same moments for long.
   ///   - retries: The pauses after passes that failed or left something; nil for the interval.
   ///   - signal: Begins a pass before its time.
   ///   - work: One pass; returns whether it left nothing.
   init(
-    _ failure: LogEvent, every interval: Duration, retries: Backoff? = nil,
+    _ task: ServiceTask, every interval: Duration, retries: Backoff? = nil,
     wokenBy signal: AsyncSignal = AsyncSignal(), _ log: Log,
     work: @escaping @Sendable () async throws -> Bool
   ) {
     self.interval = interval
     self.retries = retries
     self.signal = signal
-    failures = FailureLog(failure, log)
+    self.task = task
+    failures = FailureLog(task.failure, log)
     self.work = work
   }
 
   /// Work that leaves nothing.
   convenience init(
-    _ failure: LogEvent, every interval: Duration, wokenBy signal: AsyncSignal = AsyncSignal(),
+    _ task: ServiceTask, every interval: Duration, wokenBy signal: AsyncSignal = AsyncSignal(),
     _ log: Log, work: @escaping @Sendable () async throws -> Void
   ) {
-    self.init(failure, every: interval, wokenBy: signal, log) {
+    self.init(task, every: interval, wokenBy: signal, log) {
       try await work()
       return true
     }
@@ -62,6 +65,7 @@ final class PeriodicTask: Sendable {
     var isDone = false
     do {
       isDone = try await work()
+      successAt.withLock { $0 = MachineTime.now }
       failures.succeeded()
     } catch {
       // A stop closes the sessions.
@@ -69,6 +73,9 @@ final class PeriodicTask: Sendable {
     }
     unfinished.withLock { $0 = isDone ? 0 : $0 + 1 }
   }
+
+  /// When a pass last succeeded, by this machine's clock; nil if none has.
+  var lastSuccess: Timestamp? { successAt.withLock { $0 } }
 
   private var pause: Duration {
     let unfinished = unfinished.withLock { $0 }

@@ -11,6 +11,9 @@ enum PushMetrics {
       "Verdicts in the ledger, including suppressed and expired pushes, which were not sent.")
     var retried = MetricFamily(
       .counter, "ridepulse_retries_total", "Attempts after which a push is sent again.")
+    var deferred = MetricFamily(
+      .counter, "ridepulse_deferred_total",
+      "Pushes and receipts that wait as their rule states: wait, quiet hours, escalate.")
     let counted = Set(tally.lines.map(\.line))
     let zeros = expected.lines.filter { !counted.contains($0) }.map { (line: $0, count: 0) }
     for (line, count) in tally.lines + zeros {
@@ -19,14 +22,16 @@ enum PushMetrics {
       ]
       if line.status != .pending { labels.append(.init("status", line.status.rawValue)) }
       labels.append(.init("reason", line.reason))
-      if line.status == .pending {
+      if line.waitsByRule {
+        deferred.add(Double(count), labels)
+      } else if line.status == .pending {
         retried.add(Double(count), labels)
       } else {
         ended.add(Double(count), labels)
       }
     }
-    return [ended, retried, delays(tally, expected), slots(tally.slots)] + updates(tally)
-      + cards(tally, expected)
+    return [ended, retried, deferred, delays(tally, expected), verdicts(tally.rules)]
+      + [slots(tally.slots)] + updates(tally, expected) + cards(tally, expected)
   }
 
   private static func label(_ name: String, _ app: App) -> MetricFamily.Label {
@@ -36,36 +41,51 @@ enum PushMetrics {
   private static func delays(_ tally: PushTally, _ expected: ExpectedOutcomes) -> MetricFamily {
     var family = MetricFamily(
       .histogram, "ridepulse_commit_to_accepted_seconds",
-      "Time from an event's commit, or a later firing's time, to the ledger row with status "
-        + "accepted.")
+      "Time from an event's emit, which the rest of its transaction follows, or from a later firing's time, to the ledger row with status accepted."
+    )
     for delay in tally.delays {
       family.add(
-        bounds: PushTally.bounds, counts: delay.counts, sum: delay.seconds,
-        [label("app", delay.app), .init("push_type", delay.pushType.rawValue)])
+        delay.times, [label("app", delay.app), .init("push_type", delay.pushType.rawValue)])
     }
     for kind in expected.kinds
     where !tally.delays.contains(where: { $0.app == kind.app && $0.pushType == kind.pushType }) {
       family.add(
-        bounds: PushTally.bounds, counts: Array(repeating: 0, count: PushTally.bounds.count + 1),
-        sum: 0, [label("app", kind.app), .init("push_type", kind.pushType.rawValue)])
+        DurationHistogram(),
+        [label("app", kind.app), .init("push_type", kind.pushType.rawValue)])
     }
     return family
   }
 
-  private static func updates(_ tally: PushTally) -> [MetricFamily] {
+  private static func verdicts(_ tally: RuleTally) -> MetricFamily {
+    var family = MetricFamily(
+      .counter, "ridepulse_rule_verdicts_total",
+      "Verdicts in the ledger by rule, of \(RuleTally.ruleLimit) rules; all else is counted as \(RuleTally.others)."
+    )
+    for (rule, counts) in zip(tally.names, tally.counts) {
+      for (status, count) in zip(RuleTally.statuses, counts) {
+        family.add(Double(count), [.init("rule", rule), .init("status", status.rawValue)])
+      }
+    }
+    return family
+  }
+
+  private static func updates(_ tally: PushTally, _ expected: ExpectedOutcomes) -> [MetricFamily] {
     let families = [
       (
-        "ridepulse_condition_false_total", tally.falseConditions,
+        "ridepulse_condition_false_total", tally.falseConditions, expected.conditions,
         "Changes of rides (ride_updated) at which the rule's if was false; they have no ledger row."
       ),
       (
-        "ridepulse_outside_while_total", tally.outsideStates,
+        "ridepulse_outside_while_total", tally.outsideStates, expected.states,
         "Changes of rides (ride_updated) outside of the rule's while; they have no ledger row."
       ),
     ]
-    return families.map { name, counts, help in
+    return families.map { name, counts, expected, help in
       var family = MetricFamily(.counter, name, help)
-      for (rule, count) in counts.sorted(by: { $0.key < $1.key }) {
+      let zeros = expected.map { ($0, 0) }
+      for (rule, count) in counts.merging(zeros, uniquingKeysWith: { count, _ in count }).sorted(
+        by: { $0.key < $1.key })
+      {
         family.add(Double(count), [.init("rule", rule)])
       }
       return family
@@ -131,6 +151,9 @@ final class ServiceMeter: Sendable {
   init(now: @escaping @Sendable () -> Timestamp) {
     self.now = now
   }
+
+  /// Counts these rules by their names from now on.
+  func name(_ rules: RuleSet) { tally.withLock { $0.name(rules) } }
 
   func handle(_ settlements: [Settlement]) {
     let now = now()

@@ -4,6 +4,10 @@ import RideCore
 /// The metrics of the rules in use.
 enum RuleMetrics {
   static func families(_ release: RuleRelease) -> [MetricFamily] {
+    var rules = MetricFamily(
+      .gauge, "ridepulse_rules_info",
+      "The beginning of the SHA-256 of the rule files in use; always 1.")
+    rules.add(1, [.init("digest", release.revision.start)])
     var share = MetricFamily(
       .gauge, "ridepulse_rules_share_info",
       "The digest of the second set of rules, and the share of the rides that it decides; always 1."
@@ -12,6 +16,7 @@ enum RuleMetrics {
       share.add(1, [.init("digest", trial.rules.digest), .init("share", trial.share.text)])
     }
     return [
+      rules,
       MetricFamily(
         .gauge, "ridepulse_rules_reload_failed",
         "1 while rule files are refused: the rules before them, or the last good ones of the database, are in use.",

@@ -11,11 +11,17 @@ extension Service {
       let gauges = try await RideGauges.read(session)
       // A right that the role lacks since an upgrade costs only these metrics, and so do large memos.
       let watched = (try? await WatchProblem.all(session)) ?? []
-      return (gauges, watched, cards: try? await AndroidCardCount.read(session))
+      return (
+        gauges, watched, cards: try? await AndroidCardCount.read(session),
+        phones: try? await PhoneCounts.read(session), ledger: try? await LedgerDays.read(session)
+      )
     }
     var reading = reading(database?.0)
     reading.watched = database?.1 ?? []
     reading.androidCards = database?.cards
+    (reading.phones, reading.ledger) = (database?.phones, database?.ledger)
+    reading.sessions = sessions.use + [("shared", await pool.use)]
+    reading.lastSuccesses = tasks.lastSuccesses
     return ServiceMetrics.page(reading, ExpectedOutcomes(of: rules, apps: apps))
   }
 

@@ -80,6 +80,7 @@ final class Service: Sendable {
       onLate: { signal.notify() }, log: log)
     revisions = RevisionRecorder(session: sessions.claims, log: log)
     let meter = ServiceMeter(now: { time.now })
+    meter.name(rules)
     self.meter = meter
     backfills = BackfillMonitor(pool: pool, active: rules.activeStates, log: log)
     variables = Mutex(apns)
@@ -195,6 +196,7 @@ final class Service: Sendable {
     channels.use(apns.channelScopes, pin)
     rulesInUse.use(release)
     cardTypes.use(rules)
+    meter.name(rules)
     posts.reload()
     engine.use(Self.configuration(apns, release))
     backfills.use(active: rules.activeStates)

@@ -22,6 +22,11 @@ enum ServiceMetrics {
     var watched: [WatchProblem] = []
     /// Nil if they could not be counted.
     var androidCards: AndroidCardCount?
+    var phones: PhoneCounts?
+    var ledger: LedgerDays?
+    /// The node's own sessions, by what they are for.
+    var sessions: [(purpose: String, use: SessionUse)] = []
+    var lastSuccesses: [ServiceTask: Timestamp] = [:]
     /// The server and timeline of the last claim; nil before the first.
     var databaseIdentity: DatabaseIdentity?
     /// How often they have changed since the start.
@@ -39,36 +44,8 @@ enum ServiceMetrics {
       PushMetrics.families(reading.tally, expected) + health(reading)
         + (reading.release.map(RuleMetrics.families) ?? [])
         + engine(reading.engine) + [postsOff(reading.postsOff)]
-        + apns(reading) + accessTokens(reading.accessTokens) + database(reading.database)
-        + [watched(reading.watched), cards(reading.androidCards)]
-        + ProcessMetrics.families())
-  }
-
-  private static func cards(_ counts: AndroidCardCount?) -> MetricFamily {
-    var family = MetricFamily(
-      .gauge, "ridepulse_card_runs",
-      "Cards of Android phones by state, of at most \(RideStates.rideLimit) rides.")
-    guard let counts else { return family }
-    for (state, count) in [
-      ("starting", counts.starting), ("shown", counts.shown), ("over", counts.over),
-    ] {
-      family.add(Double(count), [.init("state", state)])
-    }
-    return family
-  }
-
-  /// Counts only problems that were recorded recently.
-  private static func watched(_ problems: [WatchProblem]) -> MetricFamily {
-    var family = MetricFamily(
-      .gauge, "ridepulse_watch_problems",
-      "Columns and triggers of attached tables that have a problem, now or within the last hour.")
-    let recent = problems.filter { $0.age.map { $0 < .seconds(3600) } ?? true }
-    for (key, group) in Dictionary(grouping: recent, by: { [$0.table, $0.code] })
-      .sorted(by: { $0.key.lexicographicallyPrecedes($1.key) })
-    {
-      family.add(Double(group.count), [.init("table", key[0]), .init("problem", key[1])])
-    }
-    return family
+        + apns(reading) + accessTokens(reading.accessTokens) + database(reading)
+        + tasks(reading.lastSuccesses) + ProcessMetrics.families())
   }
 
   private static func health(_ reading: Reading) -> [MetricFamily] {
@@ -118,7 +95,7 @@ enum ServiceMetrics {
           ])
       }
     }
-    return [
+    return times(engine) + [
       lanes,
       MetricFamily(
         .gauge, "ridepulse_rides_held", "Rides that this node holds under a lease.",
@@ -145,6 +122,39 @@ enum ServiceMetrics {
     ]
   }
 
+  private static func times(_ engine: EngineStatistics) -> [MetricFamily] {
+    var claims = MetricFamily(
+      .histogram, "ridepulse_claim_seconds",
+      "Time of claims that the database answered, with the reading of their rides.")
+    claims.add(engine.claims)
+    var settlements = MetricFamily(
+      .histogram, "ridepulse_settlement_seconds",
+      "Time of settlements that were written, each of a batch of rides.")
+    settlements.add(engine.settlements)
+    var answers = MetricFamily(
+      .histogram, "ridepulse_answer_seconds",
+      "Time from handing a push to the connections of APNs or FCM, or a post to those of its receiver, to the answer; a wait for a connection or a stream counts."
+    )
+    for lane in engine.lanes {
+      answers.add(
+        lane.answers, [.init("app", lane.app), .init("environment", lane.network.rawValue)])
+    }
+    return [claims, settlements, answers]
+  }
+
+  /// By Prometheus' clock, not by the database's.
+  private static func tasks(_ successes: [ServiceTask: Timestamp]) -> [MetricFamily] {
+    var family = MetricFamily(
+      .gauge, "ridepulse_task_last_success_timestamp_seconds",
+      "When the node last did what it repeats next to its pushes, in seconds since 1970; 0 if it has not since its start."
+    )
+    for task in ServiceTask.allCases {
+      let at = successes[task].map { Double($0.microseconds) / 1e6 }
+      family.add(at ?? 0, [.init("task", task.rawValue)])
+    }
+    return [family]
+  }
+
   private static func postsOff(_ posts: Set<PostAddress>) -> MetricFamily {
     var family = MetricFamily(
       .gauge, "ridepulse_posts_off",
@@ -169,7 +179,8 @@ enum ServiceMetrics {
       .gauge, "ridepulse_apns_pushes_queued", "Pushes waiting for a connection or a free stream.")
     var age = MetricFamily(
       .gauge, "ridepulse_apns_provider_token_age_seconds",
-      "Age of the provider token of open connections; APNs accepts none older than an hour.")
+      "Age of the provider token of open connections by its iat, the start of a half hour, also of a new key; APNs accepts none older than an hour."
+    )
     for pool in reading.transport {
       let statistics = pool.connections
       let labels = [
@@ -209,83 +220,8 @@ enum ServiceMetrics {
     return [age, failures]
   }
 
-  private static func database(_ gauges: RideGauges?) -> [MetricFamily] {
-    guard let gauges else { return [] }
-    var channels = MetricFamily(
-      .gauge, "ridepulse_channels_used",
-      "Broadcast channels in Apple's last list, out of the 10000 per app and environment.")
-    for (scope, count) in gauges.channels.sorted(by: { $0.key.description < $1.key.description }) {
-      channels.add(
-        Double(count),
-        [.init("bundle_id", scope.bundleID), .init("environment", scope.environment.rawValue)])
-    }
-    return [
-      channels,
-      MetricFamily(
-        .gauge, "ridepulse_rides_live", "Rides on the agenda.", Double(gauges.liveRides)),
-      MetricFamily(
-        .gauge, "ridepulse_rides_due",
-        "Rides on the agenda that are due, counted up to \(RideGauges.countLimit).",
-        Double(gauges.dueRides)),
-      one(
-        "ridepulse_oldest_due_age_seconds",
-        "How long the oldest due ride or event has waited.", gauges.oldestDue),
-      MetricFamily(
-        .gauge, "ridepulse_rides_parked", "Parked rides; see \(Database.schema).parked.",
-        Double(gauges.parkedRides)),
-      MetricFamily(
-        .gauge, "ridepulse_phones_quarantined",
-        "Phones in quarantine; see \(Database.schema).quarantine.", Double(gauges.quarantinedPhones)
-      ),
-      MetricFamily(
-        .gauge, "ridepulse_token_outcomes_waiting",
-        "Answers of APNs not yet applied to their tokens, counted up to \(TokenBacklog.countLimit).",
-        Double(gauges.waitingOutcomes)),
-      one(
-        "ridepulse_token_outcomes_oldest_age_seconds",
-        "How long the oldest of them has waited, because another session holds a lock on the token's row or table.",
-        gauges.oldestOutcome),
-      one(
-        "ridepulse_oldest_transaction_age_seconds",
-        "How long the oldest transaction has kept Postgres from removing dead rows.",
-        gauges.oldestTransaction?.age ?? .zero),
-    ]
-  }
-
-  private static func one(_ name: String, _ help: String, _ value: Duration?) -> MetricFamily {
+  static func one(_ name: String, _ help: String, _ value: Duration?) -> MetricFamily {
     guard let value else { return MetricFamily(.gauge, name, help) }
     return MetricFamily(.gauge, name, help, value.inSeconds)
-  }
-}
-
-/// Metrics of this process as read from Linux, under the names that every Prometheus client uses.
-enum ProcessMetrics {
-  static func families() -> [MetricFamily] {
-    guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
-      // The command's name is in parentheses, and may contain any character.
-      let end = stat.lastIndex(of: ")")
-    else { return [] }
-    let fields = stat[stat.index(after: end)...].split(separator: " ")
-    func field(_ number: Int) -> Double {
-      fields.count > number - 3 ? Double(fields[number - 3]) ?? 0 : 0
-    }
-    let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
-    let page = Double(sysconf(Int32(_SC_PAGESIZE)))
-    let age = ProcessInfo.processInfo.systemUptime - field(22) / max(1, ticks)
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
-    return [
-      MetricFamily(
-        .counter, "process_cpu_seconds_total", "Processor time in user and kernel mode.",
-        (field(14) + field(15)) / max(1, ticks)),
-      MetricFamily(
-        .gauge, "process_start_time_seconds", "Start time of the process, in seconds since 1970.",
-        Date().timeIntervalSince1970 - age),
-      MetricFamily(
-        .gauge, "process_resident_memory_bytes", "Resident memory.", field(24) * page),
-      MetricFamily(
-        .gauge, "process_virtual_memory_bytes", "Virtual memory.", field(23)),
-      MetricFamily(.gauge, "process_threads", "Threads.", field(20)),
-      MetricFamily(.gauge, "process_open_fds", "Open file descriptors.", Double(files)),
-    ]
   }
 }

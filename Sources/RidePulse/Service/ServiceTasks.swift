@@ -5,7 +5,7 @@ import RideCore
 /// What a service repeats next to its engine.
 struct ServiceTasks: Sendable {
   let outcomes, channels, backfills: PeriodicTask
-  private let watchedTables, cardTypes, rules, deletion: PeriodicTask
+  private let watchedTables, cardTypes, rules, phones, deletion: PeriodicTask
   private let rotations: [PeriodicTask]
 
   init(
@@ -14,36 +14,47 @@ struct ServiceTasks: Sendable {
     _ rules: RulesInUse, _ log: Log
   ) {
     self.outcomes = PeriodicTask(
-      .tokenOutcomesNotApplied, every: .seconds(20),
+      .tokenOutcomes, every: .seconds(20),
       retries: Backoff(first: .milliseconds(100), longest: .seconds(3)), wokenBy: outcomes.signal,
       log, work: outcomes.apply)
     self.channels = PeriodicTask(
-      .channelsNotReconciled, every: .seconds(60), wokenBy: channels.signal, log,
+      .channels, every: .seconds(60), wokenBy: channels.signal, log,
       work: channels.reconcile)
     watchedTables = PeriodicTask(
-      .watchProblemsNotRead, every: .seconds(60), log, work: watched.check)
-    self.cardTypes = PeriodicTask(.cardTypesNotRecorded, every: .seconds(60), log) {
+      .watchedTables, every: .seconds(60), log, work: watched.check)
+    self.cardTypes = PeriodicTask(.cardTypes, every: .seconds(60), log) {
       try await cardTypes.record(within: .seconds(10))
     }
     self.rules = PeriodicTask(
-      .rulesNotCompared, every: .seconds(20),
+      .rules, every: .seconds(20),
       retries: Backoff(first: .milliseconds(500), longest: .seconds(20)), wokenBy: rules.signal,
       log, work: rules.check)
+    phones = PeriodicTask(.phones, every: .seconds(60), log, work: maintenance.countPhones)
     rotations = [
       PeriodicTask(
-        .ledgerNotRotated, every: .seconds(3600), log, work: maintenance.rotateLedger),
+        .ledger, every: .seconds(3600), log, work: maintenance.rotateLedger),
       PeriodicTask(
-        .recordedNotRotated, every: .seconds(3600), log,
+        .recorded, every: .seconds(3600), log,
         work: maintenance.rotateRecorded),
     ]
     deletion = PeriodicTask(
-      .oldRowsNotDeleted, every: .seconds(3600), log, work: maintenance.deleteOldRows)
+      .oldRows, every: .seconds(3600), log, work: maintenance.deleteOldRows)
     self.backfills = PeriodicTask(
-      .tablesNotBackfilled, every: .seconds(60), log, work: backfills.check)
+      .backfills, every: .seconds(60), log, work: backfills.check)
   }
 
   /// What `serve --once` does when the rides are settled.
   var afterwards: [PeriodicTask] { [channels, watchedTables, rules] + rotations + [deletion] }
+
+  /// When each last succeeded, by this machine's clock.
+  var lastSuccesses: [ServiceTask: Timestamp] {
+    let all =
+      [outcomes, rules, channels, watchedTables, cardTypes, phones] + rotations + [
+        deletion, backfills,
+      ]
+    return Dictionary(
+      uniqueKeysWithValues: all.compactMap { task in task.lastSuccess.map { (task.task, $0) } })
+  }
 
   /// Runs all of them until the task is cancelled.
   ///
@@ -51,7 +62,7 @@ struct ServiceTasks: Sendable {
   /// none waits for one that may take minutes.
   func run() async {
     await withTaskGroup { group in
-      for task in [outcomes, rules, channels, watchedTables, cardTypes] + rotations {
+      for task in [outcomes, rules, channels, watchedTables, cardTypes] + rotations + [phones] {
         if Task.isCancelled { return }
         await task.pass()
         group.addTask { await task.run() }

@@ -55,6 +55,9 @@ actor SessionPool {
     closing = nil
   }
 
+  /// The sessions that are open.
+  var use: SessionUse { SessionUse(of: sessions.values) }
+
   /// Ends what is still under way at the limit. A session that is needed afterwards is opened again.
   func close(limit: Duration = .seconds(1)) async {
     closing?.cancel()

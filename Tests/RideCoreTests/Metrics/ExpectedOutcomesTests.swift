@@ -26,7 +26,7 @@ import Testing
     rule_gone card_gone no_channel rule_broadcasts set_too_late next_was_due missed capped bad_token
     card_too_old card_pending unreadable_frame missing_value not_a_time not_a_number not_a_currency
     card_type card_too_large card_field_dropped unknown_time_zone over_budget ride_silent ride_unread
-    settlement_check waiting waiting_for_receipt seen emitted opted_out quiet_hours over_cap
+    settlement_check seen emitted opted_out over_cap
     no_receiver receiver_gone apple_only reserved_key alerts_off
     """.split(whereSeparator: \.isWhitespace).map(String.init)
 
@@ -43,6 +43,27 @@ import Testing
     for word in FCMReason.table.keys { #expect(counted.contains(word), "\(word)") }
     #expect(
       lines.filter { $0.reason == "no_service_account" }.map(\.status) == [.rejected, .suppressed])
+  }
+
+  @Test func `U17: what waits as its rule states counts from 0`() {
+    var escalating = Sample.rule("offer", on: ["offer"])
+    escalating.escalation = Escalation(unlessSeenWithin: .seconds(6), emit: "unseen")
+    let rules = RuleSet(activeStates: [], finalStates: [], events: [], rules: [escalating])
+    let lines = ExpectedOutcomes(of: rules, apps: [.customer]).lines.filter(\.waitsByRule)
+    #expect(
+      lines.map { "\($0.pushType) \($0.reason)" }.sorted() == [
+        "alert quiet_hours", "alert waiting", "escalation waiting_for_receipt",
+      ])
+  }
+
+  @Test func `U17: rules that changes of a ride fire count from 0 what leaves no row`() {
+    var conditional = Sample.rule("eta", on: ["ride_updated"])
+    conditional.when = .on(["ride_updated"], while: ["on_trip"])
+    let other = Sample.rule("arrived", on: ["driver_arrived"])
+    let rules = RuleSet(
+      activeStates: [], finalStates: [], events: [], rules: [conditional, other])
+    let expected = ExpectedOutcomes(of: rules, apps: [])
+    #expect(expected.states == ["eta"] && expected.conditions.isEmpty)
   }
 
   @Test func `FCM's words count for what Android phones get alone`() {

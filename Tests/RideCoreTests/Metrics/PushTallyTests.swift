@@ -47,8 +47,8 @@ import Testing
     ])
     let delay = try #require(tally.delays.first)
     #expect(tally.delays.count == 1)
-    #expect(delay.counts == [2, 1] + Array(repeating: 0, count: 12) + [1])
-    #expect(abs(delay.seconds - 1_000_000.0101) < 1e-6)
+    #expect(delay.times.counts == [2, 1] + Array(repeating: 0, count: 12) + [1])
+    #expect(abs(delay.times.seconds - 1_000_000.0101) < 1e-6)
   }
 
   @Test func `counts cards by priority, and those beyond the budget`() {
@@ -68,6 +68,49 @@ import Testing
     #expect(tally.droppedFields == [.customer: 1])
   }
 
+  @Test(
+    arguments: [
+      ("waiting", true), ("waiting_for_receipt", true), ("quiet_hours", true),
+      ("lane_paused", false), ("InternalServerError", false),
+    ])
+  func `U17: what waits as its rule states is not tried again`(_ reason: String, _ waits: Bool) {
+    #expect(tally([entry(.pending, reason)]).lines.map(\.line.waitsByRule) == [waits])
+    #expect(tally([entry(.suppressed, reason)]).lines.map(\.line.waitsByRule) == [false])
+  }
+
+  @Test func `U17: verdicts are counted by rule, and those of other rules together`() {
+    func entries(_ rule: String, _ statuses: LedgerEntry.Status...) -> [LedgerEntry] {
+      statuses.map { status in
+        var entry = entry(status)
+        entry.rule = rule
+        return entry
+      }
+    }
+    var tally = PushTally()
+    tally.name(RuleSet(activeStates: [], finalStates: [], events: [], rules: [Sample.rule("a")]))
+    let settlement = Settlement(
+      rideID: "r1",
+      entries: entries("a", .accepted, .pending, .accepted) + entries("gone", .rejected)
+        + entries("a", .expired) + entries("", .suppressed))
+    tally.add([settlement], at: Sample.now)
+    #expect(tally.rules.names == ["other", "a"])
+    let counts = tally.rules.counts.map { counts in
+      zip(RuleTally.statuses, counts).filter { $0.1 > 0 }.map { "\($0.0) \($0.1)" }
+    }
+    #expect(counts == [["rejected 1", "suppressed 1"], ["accepted 2", "expired 1"]])
+  }
+
+  @Test func `U17: the number of rules that are counted by name is limited`() {
+    var tally = RuleTally()
+    tally.name(["a", "b", "a"])
+    tally.name((0..<RuleTally.ruleLimit).map { "rule \($0)" })
+    #expect(Array(tally.names.prefix(4)) == ["other", "a", "b", "rule 0"])
+    #expect(tally.names.count == RuleTally.ruleLimit + 1)
+    var late = entry(.accepted)
+    late.rule = "rule \(RuleTally.ruleLimit - 1)"
+    tally.add(late)
+    #expect(tally.counts[0] == [1, 0, 0, 0, 0, 0])
+  }
 }
 
 @Suite struct LedgerReasonTests {

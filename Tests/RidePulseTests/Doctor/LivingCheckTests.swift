@@ -82,8 +82,8 @@ struct LivingCheckTests {
       $0.nodes[0].rulesProblem = "a.yaml:3:1: no"
     },
     Case("parked rides", [["parked rides", "1 ride set aside"]]) { $0.parkedRides = 1 },
-    Case("no day ahead", [["ledger", "no partition for tomorrow"]]) { $0.daysAhead = 0 },
-    Case("a large default partition", [["ledger", "65 MiB"]]) { $0.defaultBytes = 65 << 20 },
+    Case("no day ahead", [["ledger", "no partition for tomorrow"]]) { $0.ledger.ahead = 0 },
+    Case("a large default partition", [["ledger", "65 MiB"]]) { $0.ledger.defaultBytes = 65 << 20 },
     Case("phones lost together", [["lost phones driver", "27 of 100 phones"]]) {
       $0.lostPhones = [
         .init(app: "customer", reason: "Unregistered", count: 19, left: 1),

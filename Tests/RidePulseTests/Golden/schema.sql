@@ -4881,6 +4881,18 @@ COMMENT ON COLUMN ridepulse.permits.counts_at IS 'When it was sent; until that i
 COMMENT ON COLUMN ridepulse.permits.keep_until IS 'When no rule counts it any more.';
 COMMENT ON COLUMN ridepulse.permits.kind IS 'What is counted: topic, or rule.';
 COMMENT ON COLUMN ridepulse.permits.ride_id IS 'The ride that it is about, for what is counted within a ride; empty if an older version wrote it.';
+CREATE TABLE ridepulse.phone_counts (
+    is_only boolean DEFAULT true NOT NULL,
+    counted_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    took interval DEFAULT '00:00:00'::interval NOT NULL,
+    counts jsonb DEFAULT '[]'::jsonb NOT NULL,
+    CONSTRAINT phone_counts_is_only_check CHECK (is_only)
+);
+COMMENT ON TABLE ridepulse.phone_counts IS 'The number of phones in each state, in one row: one node counts them, all of them export it.';
+COMMENT ON COLUMN ridepulse.phone_counts.is_only IS 'True.';
+COMMENT ON COLUMN ridepulse.phone_counts.counted_at IS 'When phones were last counted, or a node last began to count them.';
+COMMENT ON COLUMN ridepulse.phone_counts.took IS 'How long it took; they are not counted again within a thousand times as long.';
+COMMENT ON COLUMN ridepulse.phone_counts.counts IS 'A list of lists: app, platform, state, disabled_reason and number.';
 CREATE TABLE ridepulse.pin (
     is_only boolean DEFAULT true NOT NULL,
     system_identifier bigint NOT NULL,
@@ -5387,6 +5399,8 @@ ALTER TABLE ONLY ridepulse.participants
     ADD CONSTRAINT participants_pkey PRIMARY KEY (ride_id, app, owner_id);
 ALTER TABLE ONLY ridepulse.permits
     ADD CONSTRAINT permits_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.phone_counts
+    ADD CONSTRAINT phone_counts_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY ridepulse.pin
     ADD CONSTRAINT pin_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY ridepulse.pinned_apps
