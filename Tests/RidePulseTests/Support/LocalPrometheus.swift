@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import LocalStack
+import RideCore
 import TestSupport
 
 /// A Prometheus that scrapes one service each second, with the alerts of `deploy/`.
@@ -61,8 +62,9 @@ struct LocalPrometheus {
     guard case .array(let groups)? = answer.value(at: ["data", "groups"]) else {
       throw TestFailure(answer.text)
     }
-    return groups.flatMap { group in
-      if case .array(let rules)? = group.value(at: ["rules"]) { rules } else { [] }
+    return groups.flatMap { group -> [JSONValue] in
+      if case .array(let rules)? = group.value(at: ["rules"]) { return rules }
+      return []
     }
   }
 
