@@ -90,21 +90,6 @@ import Testing
         == "t")
   }
 
-  @Test func `U17: the days of the ledger ahead are those that have a partition`() async throws {
-    let session = try PostgresSession(conninfo: try await migratedDatabase())
-    #expect(try await LedgerDays.read(session).ahead == 7)
-    try await session.script(
-      """
-      do $$
-      begin
-        execute format(
-          'drop table ridepulse.%I',
-          'ledger_' || to_char(now() at time zone 'UTC' + interval '7 days', 'YYYYMMDD'));
-      end $$
-      """)
-    #expect(try await LedgerDays.read(session).ahead == 6)
-  }
-
   @Test func `U17: a session is open while it is connected, and busy while it works`() async throws
   {
     let url = try await migratedDatabase()
