@@ -551,7 +551,7 @@ begin
 end
 $_$;
 COMMENT ON FUNCTION ridepulse.check_phone_token(function_name text, platform text, token text) IS 'Checks the argument token of a phone. platform: ios, android, or null if it is not known. function_name is for the message. Errors: 22023.';
-CREATE FUNCTION ridepulse.check_pin(apps text[], bundle_ids text[], environments text[], projects text[] DEFAULT '{}'::text[]) RETURNS TABLE(problem text, app text, pinned text, found text)
+CREATE FUNCTION ridepulse.check_pin(apps text[], bundle_ids text[], environments text[], projects text[] DEFAULT '{}'::text[], site text DEFAULT NULL::text) RETURNS TABLE(problem text, app text, pinned text, found text)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -561,8 +561,11 @@ begin
   select s.system_identifier, d.oid from pg_control_system() s, pg_database d
   where d.datname = current_database()
   on conflict do nothing;
-  -- An app is pinned only where a service may send, and so is what it had not before.
-  if not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments, projects)) then
+  -- An app or a site is pinned only where a service may send, and so is what an app had not before.
+  if not exists (
+    select from ridepulse.pin_problems(apps, bundle_ids, environments, projects, site)) then
+    update ridepulse.pin p set site = coalesce(check_pin.site, '')
+    where p.site is null and cardinality(apps) > 0;
     insert into ridepulse.pinned_apps as p (app, bundle_id, environment, project)
     select a.app, a.bundle_id, a.environment, a.project
     from unnest(apps, bundle_ids, environments, projects) a (app, bundle_id, environment, project)
@@ -575,10 +578,11 @@ begin
       or (p.environment is null and excluded.environment is not null)
       or (p.project is null and excluded.project is not null);
   end if;
-  return query select * from ridepulse.pin_problems(apps, bundle_ids, environments, projects);
+  return query
+    select * from ridepulse.pin_problems(apps, bundle_ids, environments, projects, site);
 end
 $$;
-COMMENT ON FUNCTION ridepulse.check_pin(apps text[], bundle_ids text[], environments text[], projects text[]) IS 'Pins this database, these apps and what they have unless it is pinned already, and returns what ridepulse.pin_problems returns.';
+COMMENT ON FUNCTION ridepulse.check_pin(apps text[], bundle_ids text[], environments text[], projects text[], site text) IS 'Pins this database, the site, these apps and what they have unless it is pinned already, and returns what ridepulse.pin_problems returns.';
 CREATE FUNCTION ridepulse.check_push_type(function_name text, push_type text, priority integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -657,14 +661,14 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.checked_call(call text, arguments jsonb, awaited_state text, OUT outcome text, OUT status integer, OUT body text) IS 'Executes an API call if its ride is in the awaited state, or if none is awaited. outcome: done, other state (body has the ride''s state, null if it has none) or no ride.';
-CREATE FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], projects text[] DEFAULT '{}'::text[], OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean) RETURNS record
+CREATE FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], projects text[] DEFAULT '{}'::text[], site text DEFAULT NULL::text, OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
   select s.system_identifier, s.timeline into system_identifier, timeline
   from ridepulse.server_place() s;
-  is_pinned := exists (select from ridepulse.pin) and not exists (
+  is_pinned := exists (select from ridepulse.pin p where p.site is not null) and not exists (
     select from unnest(apps, bundle_ids, projects) a (app, bundle_id, project)
     where not exists (
       select from ridepulse.pinned_apps p
@@ -672,10 +676,11 @@ begin
         and (a.project is null or p.project is not null)));
   -- After pin(), check_pin decides which of several services may send, before any of them claims.
   may_claim := (is_pinned or cardinality(apps) = 0)
-    and not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments, projects));
+    and not exists (
+      select from ridepulse.pin_problems(apps, bundle_ids, environments, projects, site));
 end
 $$;
-COMMENT ON FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], projects text[], OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean) IS 'Returns the server and timeline that a claim is made on, whether a service with these apps may claim there, and whether all that they have is pinned. Apps that are not pinned may not claim.';
+COMMENT ON FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], projects text[], site text, OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean) IS 'Returns the server and timeline that a claim is made on, whether a service with these apps may claim there, and whether all that they have is pinned. Apps that are not pinned may not claim.';
 CREATE FUNCTION ridepulse.column_value(relation regclass, column_name text) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1730,6 +1735,76 @@ CREATE FUNCTION ridepulse.lock_counted(permits jsonb) RETURNS void
            ORDER BY (hashtextextended((jsonb_build_array('ridepulse permits', p.app, p.owner_id, p.kind, p.name))::text, (0)::bigint))) k;
 END;
 COMMENT ON FUNCTION ridepulse.lock_counted(permits jsonb) IS 'Locks the owners and the topics or rules of permits until the end of the transaction.';
+CREATE TABLE ridepulse.devices (
+    id bigint NOT NULL,
+    app text NOT NULL,
+    owner_id text NOT NULL,
+    token text NOT NULL,
+    environment text,
+    installation_id text,
+    locale text,
+    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    disabled_at timestamp with time zone,
+    disabled_reason text,
+    refusals integer DEFAULT 0 NOT NULL,
+    probe uuid,
+    is_probed boolean DEFAULT false NOT NULL,
+    quiet_until timestamp with time zone,
+    quarantined_at timestamp with time zone,
+    reported_disabled_at timestamp with time zone,
+    platform text DEFAULT 'ios'::text NOT NULL,
+    time_zone text,
+    alerts boolean,
+    app_version text,
+    CONSTRAINT devices_app_check CHECK ((app <> ''::text)),
+    CONSTRAINT devices_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
+    CONSTRAINT devices_owner_id_check CHECK ((owner_id <> ''::text)),
+    CONSTRAINT devices_platform_check CHECK ((platform = ANY (ARRAY['ios'::text, 'android'::text]))),
+    CONSTRAINT devices_token_check CHECK ((token <> ''::text))
+);
+COMMENT ON TABLE ridepulse.devices IS 'Phones. A phone is disabled with a reason, and its next registration enables it again; only ridepulse.sweep and ridepulse.forget delete phones.';
+COMMENT ON COLUMN ridepulse.devices.id IS 'The phones of an owner are addressed in the order of their IDs.';
+COMMENT ON COLUMN ridepulse.devices.app IS 'The app on the phone.';
+COMMENT ON COLUMN ridepulse.devices.owner_id IS 'The person, as rides name customers, drivers and other owners.';
+COMMENT ON COLUMN ridepulse.devices.token IS 'Of ios, the device token in lower-case hexadecimal; of android, the FCM registration token or Firebase installation ID, byte for byte.';
+COMMENT ON COLUMN ridepulse.devices.environment IS 'The APNs environment; null if the app has not named one and no push has found it, and for android.';
+COMMENT ON COLUMN ridepulse.devices.installation_id IS 'The app''s ID of this installation; for android, the Firebase installation ID if the app named none. Only the newest token of an installation stays enabled.';
+COMMENT ON COLUMN ridepulse.devices.locale IS 'The locale of texts, such as de-CH.';
+COMMENT ON COLUMN ridepulse.devices.registered_at IS 'Time of the last registration, which overrides what APNs reported earlier. -infinity for a phone that only the legacy gateway has added.';
+COMMENT ON COLUMN ridepulse.devices.disabled_at IS 'When the phone was disabled; null while it is enabled.';
+COMMENT ON COLUMN ridepulse.devices.disabled_reason IS 'APNs'' reason, replaced if the installation has a newer token, or signed_out; null while it is enabled.';
+COMMENT ON COLUMN ridepulse.devices.refusals IS 'Number of consecutive BadDeviceToken answers.';
+COMMENT ON COLUMN ridepulse.devices.probe IS 'apns-id of the push that may try the other environment; null if none may.';
+COMMENT ON COLUMN ridepulse.devices.is_probed IS 'Whether a push has tried the other environment.';
+COMMENT ON COLUMN ridepulse.devices.quiet_until IS 'End of the pause that APNs requested with status 429.';
+COMMENT ON COLUMN ridepulse.devices.quarantined_at IS 'When the quarantine began; null if the phone is not in quarantine.';
+COMMENT ON COLUMN ridepulse.devices.reported_disabled_at IS 'The disabled_at that the legacy feedback port has reported; null if it has reported none.';
+COMMENT ON COLUMN ridepulse.devices.platform IS 'The phone''s system: ios or android.';
+COMMENT ON COLUMN ridepulse.devices.time_zone IS 'The IANA name of the zone of the phone''s clock, as the app sent it; null if it sent none. A name that the tz database of the service lacks counts as none.';
+COMMENT ON COLUMN ridepulse.devices.alerts IS 'Whether the person allows alerts of the app; null if the app has not stated it.';
+COMMENT ON COLUMN ridepulse.devices.app_version IS 'The version of the app; null if the app has not stated it.';
+CREATE FUNCTION ridepulse.lock_phone(app text, platform text, token text) RETURNS ridepulse.devices
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  phone ridepulse.devices;
+begin
+  select * into phone from ridepulse.devices d
+  where d.app = lock_phone.app
+    and d.token = ridepulse.canonical_token(coalesce(lock_phone.platform, 'android'), lock_phone.token)
+    and (lock_phone.platform is not null or d.platform = 'android')
+  for update;
+  if not found and lock_phone.platform is null then
+    select * into phone from ridepulse.devices d
+    where d.app = lock_phone.app and d.token = ridepulse.canonical_token('ios', lock_phone.token)
+      and d.platform = 'ios'
+    for update;
+  end if;
+  return phone;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.lock_phone(app text, platform text, token text) IS 'Returns the phone with a token, locked; null if there is none. platform: of a token whose platform is unknown, null. token: of an iPhone in upper or lower case.';
 CREATE FUNCTION ridepulse.lock_rides(relation regclass, ids text[]) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2244,22 +2319,22 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.participant_removed() IS 'Trigger function: makes the ride of a removed or changed participant who has a live card due. Errors: 42501 on any table other than ridepulse.participants.';
-CREATE FUNCTION ridepulse.pin() RETURNS void
+CREATE FUNCTION ridepulse.pin(site text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-  insert into ridepulse.pin as p (system_identifier, database_oid)
-  select s.system_identifier, d.oid from pg_control_system() s, pg_database d
+  insert into ridepulse.pin as p (system_identifier, database_oid, site)
+  select s.system_identifier, d.oid, pin.site from pg_control_system() s, pg_database d
   where d.datname = current_database()
   on conflict (is_only) do update set
     system_identifier = excluded.system_identifier, database_oid = excluded.database_oid,
-    pinned_at = excluded.pinned_at, held_at = null, held_reason = null;
+    pinned_at = excluded.pinned_at, held_at = null, held_reason = null, site = excluded.site;
   delete from ridepulse.pinned_apps;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.pin() IS 'Allows services to send from this database on this server, with the apps of the next one that checks the pin: after a restore, a move, or a change of bundle ID, default environment or FCM project, and after hold. Stop services with other bundle IDs, environments or projects first.';
-CREATE FUNCTION ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[], projects text[] DEFAULT '{}'::text[]) RETURNS TABLE(problem text, app text, pinned text, found text)
+COMMENT ON FUNCTION ridepulse.pin(site text) IS 'Allows services to send from this database on this server, with the apps of the next one that checks the pin: after a restore, a move, or a change of bundle ID, default environment, FCM project or site, and after hold. Stop services with other bundle IDs, environments or projects first. site: the RIDEPULSE_SITE of the services that may send, empty for none; null takes that of the next one that checks the pin.';
+CREATE FUNCTION ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[], projects text[] DEFAULT '{}'::text[], site text DEFAULT NULL::text) RETURNS TABLE(problem text, app text, pinned text, found text)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2278,6 +2353,10 @@ begin
   elsif p.database_oid <> database then
     return query select 'database', null::text, p.database_oid::text, database::text;
   end if;
+  -- Work without apps sends nothing, and has no site.
+  if cardinality(apps) > 0 and p.site <> coalesce(pin_problems.site, '') then
+    return query select 'site', null::text, p.site, coalesce(pin_problems.site, '');
+  end if;
   return query
     select d.problem, a.app, d.pinned, d.found
     from unnest(apps, bundle_ids, environments, projects) a (app, bundle_id, environment, project)
@@ -2289,7 +2368,7 @@ begin
     order by d.problem, a.app;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[], projects text[]) IS 'Returns why a service with these apps must not send from this database; no row if it may. bundle_ids, environments, projects: null for an app that has none. problem: held, server, database, bundle_id, environment or project.';
+COMMENT ON FUNCTION ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[], projects text[], site text) IS 'Returns why a service with these apps must not send from this database; no row if it may. bundle_ids, environments, projects: null for an app that has none. site: RIDEPULSE_SITE. problem: held, server, database, site, bundle_id, environment or project.';
 CREATE FUNCTION ridepulse.push(app text, token text, payload json, push_type text DEFAULT 'alert'::text, priority integer DEFAULT NULL::integer, expires interval DEFAULT '01:00:00'::interval, environment text DEFAULT NULL::text, collapse_id text DEFAULT NULL::text) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2689,12 +2768,7 @@ begin
       quote_literal(platform)
       using errcode = 'invalid_parameter_value', hint = 'Send ios or android.';
   end if;
-  select * into old from ridepulse.devices d
-  where d.app = register_device.app
-    and d.token in (register_device.token, lower(register_device.token))
-    and d.token = ridepulse.canonical_token(
-      coalesce(register_device.platform, d.platform), register_device.token)
-  order by d.platform limit 1 for update;
+  old := ridepulse.lock_phone(app, platform, token);
   platform := coalesce(platform, old.platform, 'ios');
   perform ridepulse.check_phone_token('register_device', platform, token);
   token := ridepulse.canonical_token(platform, token);
@@ -3866,13 +3940,9 @@ declare
 begin
   perform ridepulse.check_app('unregister_device', app),
     ridepulse.check_phone_token('unregister_device', null, token);
-  select * into phone from ridepulse.devices d
-  where d.app = unregister_device.app
-    and d.token in (unregister_device.token, lower(unregister_device.token))
-    and d.token = ridepulse.canonical_token(d.platform, unregister_device.token)
-  order by d.platform limit 1 for update;
+  phone := ridepulse.lock_phone(app, null, token);
   -- A repeated call must not sign out what the owner has registered since.
-  if not found or phone.disabled_reason = 'signed_out' then
+  if phone.id is null or phone.disabled_reason = 'signed_out' then
     return false;
   end if;
   update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'signed_out'
@@ -4356,54 +4426,6 @@ CREATE VIEW ridepulse.current_channels AS
           ORDER BY e.id
          LIMIT 1) o ON (true));
 COMMENT ON VIEW ridepulse.current_channels IS 'Channels, as if all token_outcomes were applied.';
-CREATE TABLE ridepulse.devices (
-    id bigint NOT NULL,
-    app text NOT NULL,
-    owner_id text NOT NULL,
-    token text NOT NULL,
-    environment text,
-    installation_id text,
-    locale text,
-    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    disabled_at timestamp with time zone,
-    disabled_reason text,
-    refusals integer DEFAULT 0 NOT NULL,
-    probe uuid,
-    is_probed boolean DEFAULT false NOT NULL,
-    quiet_until timestamp with time zone,
-    quarantined_at timestamp with time zone,
-    reported_disabled_at timestamp with time zone,
-    platform text DEFAULT 'ios'::text NOT NULL,
-    time_zone text,
-    alerts boolean,
-    app_version text,
-    CONSTRAINT devices_app_check CHECK ((app <> ''::text)),
-    CONSTRAINT devices_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
-    CONSTRAINT devices_owner_id_check CHECK ((owner_id <> ''::text)),
-    CONSTRAINT devices_platform_check CHECK ((platform = ANY (ARRAY['ios'::text, 'android'::text]))),
-    CONSTRAINT devices_token_check CHECK ((token <> ''::text))
-);
-COMMENT ON TABLE ridepulse.devices IS 'Phones. A phone is disabled with a reason, and its next registration enables it again; only ridepulse.sweep and ridepulse.forget delete phones.';
-COMMENT ON COLUMN ridepulse.devices.id IS 'The phones of an owner are addressed in the order of their IDs.';
-COMMENT ON COLUMN ridepulse.devices.app IS 'The app on the phone.';
-COMMENT ON COLUMN ridepulse.devices.owner_id IS 'The person, as rides name customers, drivers and other owners.';
-COMMENT ON COLUMN ridepulse.devices.token IS 'Of ios, the device token in lower-case hexadecimal; of android, the FCM registration token or Firebase installation ID, byte for byte.';
-COMMENT ON COLUMN ridepulse.devices.environment IS 'The APNs environment; null if the app has not named one and no push has found it, and for android.';
-COMMENT ON COLUMN ridepulse.devices.installation_id IS 'The app''s ID of this installation; for android, the Firebase installation ID if the app named none. Only the newest token of an installation stays enabled.';
-COMMENT ON COLUMN ridepulse.devices.locale IS 'The locale of texts, such as de-CH.';
-COMMENT ON COLUMN ridepulse.devices.registered_at IS 'Time of the last registration, which overrides what APNs reported earlier. -infinity for a phone that only the legacy gateway has added.';
-COMMENT ON COLUMN ridepulse.devices.disabled_at IS 'When the phone was disabled; null while it is enabled.';
-COMMENT ON COLUMN ridepulse.devices.disabled_reason IS 'APNs'' reason, replaced if the installation has a newer token, or signed_out; null while it is enabled.';
-COMMENT ON COLUMN ridepulse.devices.refusals IS 'Number of consecutive BadDeviceToken answers.';
-COMMENT ON COLUMN ridepulse.devices.probe IS 'apns-id of the push that may try the other environment; null if none may.';
-COMMENT ON COLUMN ridepulse.devices.is_probed IS 'Whether a push has tried the other environment.';
-COMMENT ON COLUMN ridepulse.devices.quiet_until IS 'End of the pause that APNs requested with status 429.';
-COMMENT ON COLUMN ridepulse.devices.quarantined_at IS 'When the quarantine began; null if the phone is not in quarantine.';
-COMMENT ON COLUMN ridepulse.devices.reported_disabled_at IS 'The disabled_at that the legacy feedback port has reported; null if it has reported none.';
-COMMENT ON COLUMN ridepulse.devices.platform IS 'The phone''s system: ios or android.';
-COMMENT ON COLUMN ridepulse.devices.time_zone IS 'The IANA name of the zone of the phone''s clock, as the app sent it; null if it sent none. A name that the tz database of the service lacks counts as none.';
-COMMENT ON COLUMN ridepulse.devices.alerts IS 'Whether the person allows alerts of the app; null if the app has not stated it.';
-COMMENT ON COLUMN ridepulse.devices.app_version IS 'The version of the app; null if the app has not stated it.';
 CREATE VIEW ridepulse.current_devices AS
  SELECT d.id,
     d.app,
@@ -4563,7 +4585,8 @@ CREATE VIEW ridepulse.current_start_tokens AS
    FROM ridepulse.push_to_start_tokens t
   WHERE ((t.disabled_at IS NULL) AND (NOT (EXISTS ( SELECT
            FROM ridepulse.token_outcomes o
-          WHERE ((o.kind = 'start'::text) AND (o.token_id = t.id) AND (o.gone_since >= t.registered_at))))));
+          WHERE ((o.kind = 'start'::text) AND (o.token_id = t.id) AND (o.gone_since >= t.registered_at))
+         OFFSET 0))));
 COMMENT ON VIEW ridepulse.current_start_tokens IS 'Valid push-to-start tokens, as if all token_outcomes were applied.';
 CREATE TABLE ridepulse.ledger (
     ride_id text NOT NULL,
@@ -4900,6 +4923,7 @@ CREATE TABLE ridepulse.pin (
     pinned_at timestamp with time zone DEFAULT now() NOT NULL,
     held_at timestamp with time zone,
     held_reason text,
+    site text,
     CONSTRAINT pin_check CHECK (((held_at IS NULL) = (held_reason IS NULL))),
     CONSTRAINT pin_is_only_check CHECK (is_only)
 );
@@ -4910,6 +4934,7 @@ COMMENT ON COLUMN ridepulse.pin.database_oid IS 'The database: a copy on the sam
 COMMENT ON COLUMN ridepulse.pin.pinned_at IS 'When the database was pinned.';
 COMMENT ON COLUMN ridepulse.pin.held_at IS 'When sending was held; null if it is not.';
 COMMENT ON COLUMN ridepulse.pin.held_reason IS 'Why sending is held; null if it is not.';
+COMMENT ON COLUMN ridepulse.pin.site IS 'The RIDEPULSE_SITE of the services that may send, empty if they have none; null until one of them checks the pin.';
 CREATE TABLE ridepulse.pinned_apps (
     app text NOT NULL,
     bundle_id text,
