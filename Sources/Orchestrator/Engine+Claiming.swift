@@ -86,6 +86,8 @@ extension Engine {
     let limit = await waitForCapacity()
     beginTurn(.claiming)
     begin(.claim)
+    let now = time.uptime()
+    if let last = state.withLock({ $0.lastClaim }) { pollPolicy.passed(now - last.at) }
     let claim = try await claim(limit: limit, asleep: asleep)
     recordClaim(claim)
     if claim.hasLostClaims { await claimLostUnlessFailing() }

@@ -118,11 +118,15 @@ extension Engine {
   private func freeCapacity(_ rides: [HeldRide]) {
     if rides.isEmpty { return }
     // A claim that ran while a ride was held skipped its new events, and their NOTIFY has been
-    // consumed.
+    // consumed; and no claim has the time at which a ride that was held is due next.
+    let soon = time.now + settings.pollInterval
     let mayHaveMissed = state.withLock { state in
       state.inFlight.settled(rides.count)
       state.heldBytes -= rides.reduce(0) { $0 + $1.textBytes }
-      let mayHaveMissed = rides.contains { $0.claimNumber < state.claims }
+      let mayHaveMissed = rides.contains { ride in
+        ride.claimNumber < state.claims
+          || ride.decision.settlement.nextDue.map { $0 < soon } ?? false
+      }
       if mayHaveMissed { state.mayHaveMissed = true }
       return mayHaveMissed
     }

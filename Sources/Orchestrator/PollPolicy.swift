@@ -30,6 +30,12 @@ struct PollPolicy {
   /// The step of the first claim, and of the first one after a rest.
   var claim: Step { .claim(asleep: isAsleep) }
 
+  /// Records the time between two claims: producers do not notify a node that has not claimed for
+  /// several seconds.
+  mutating func passed(_ time: Duration) {
+    if time > 2 * pollInterval { isNotified = false }
+  }
+
   /// Returns the step after a claim of `rides`, at most `limit`.
   ///
   /// - Parameters:
@@ -50,7 +56,8 @@ struct PollPolicy {
       return claim
     }
     // A producer that did not see the request yet may have committed after the claim.
-    var rest = wasNotified && isNotified || emptyClaims >= 2 ? pollInterval : commitDelay
+    let isSure = isNotified ? wasNotified : emptyClaims >= 2
+    var rest = isSure ? pollInterval : commitDelay
     if let untilDue { rest = min(rest, max(untilDue, .milliseconds(1))) }
     return .rest(atMost: rest)
   }

@@ -55,6 +55,13 @@ import TestSupport
       pollPolicy.claimed(1, of: 10, isNotified: true, untilDue: nil)
         == .rest(atMost: .milliseconds(50)))
     #expect(pollPolicy.claimed(1, of: 10, isNotified: true, untilDue: nil) == poll)
+    pollPolicy.passed(.seconds(3))
+    #expect(pollPolicy.claimed(0, of: 10, isNotified: true, untilDue: nil) == poll)
+    // Producers did not notify it for a while, and it asks again.
+    pollPolicy.passed(.seconds(5))
+    #expect(
+      pollPolicy.claimed(0, of: 10, isNotified: true, untilDue: nil)
+        == .rest(atMost: .milliseconds(50)))
     // After a time of full claims, producers did not notify it.
     #expect(pollPolicy.claimed(10, of: 10, untilDue: nil) == .claim(asleep: false))
     #expect(

@@ -23,6 +23,8 @@ final class CheckingStore: RideStore {
     var permits = PermitBook()
     var gone: [TokenInvalidation] = []
     var claims: [(rides: Int, limit: Int, asleep: Bool)] = []
+    /// Whether producers notify a node that has claimed asleep.
+    var notifies = false
     var mostHeld = 0
     var failures: [any Error] = []
     /// Why settling a ride fails; nil stands for the synthetic ride of a check.
@@ -127,7 +129,10 @@ final class CheckingStore: RideStore {
       }
       state.claims.append((rides.count, limit, asleep))
       state.mostHeld = max(state.mostHeld, state.holders.count)
-      return Claim(now: state.now, nextDue: state.due.values.min(), rides: rides)
+      let due = state.due.filter { state.holders[$0.key] == nil }.values.min()
+      var claim = Claim(now: state.now, nextDue: due, rides: rides)
+      claim.isNotified = asleep && state.notifies
+      return claim
     }
     resumeWaiters()
     if !claim.rides.isEmpty { state.withLock { $0.onClaim }() }
