@@ -46,6 +46,12 @@ import Testing
     #expect(plan.size == .small)
     plan.read(bytes: 1, oversized: [1, 2])
     #expect(plan.size == .bounded && plan.next == [1, 2] && !plan.hasRead)
+    var partly = ReadPlan([1, 2])
+    partly.read(bytes: 1, oversized: [2])
+    // Otherwise a large ride would wait for as long as each claim has a small one.
+    #expect(partly.hasRead && !partly.mayStop)
+    partly.read(bytes: 1, oversized: [2])
+    #expect(partly.mayStop)
     var failed = ReadPlan([1, 2])
     failed.failed("bad")
     #expect(failed.size == .bounded && failed.next == [1])

@@ -148,7 +148,7 @@ extension PostgresRideStore {
     var failure: StoreFailure?
     var isChecked = false
     while let portion = plan.next {
-      let limit = plan.hasRead ? Self.readMore : Self.readLimit
+      let limit = plan.mayStop ? Self.readMore : Self.readLimit
       if uptime - began > limit || plan.bytes > BoundedJSON.claimLimit {
         plan.stop()
         break

@@ -12,6 +12,10 @@ struct ReadPlan<Ride> {
   /// The bytes of JSON read so far.
   private(set) var bytes = 0
   private(set) var hasRead = false
+  /// Whether some rides are read, and those that have large values were tried: what is left now can
+  /// wait for the next claim.
+  var mayStop: Bool { hasRead && reads > 1 }
+  private var reads = 0
   /// What to read next of rides.
   private(set) var size = ReadSize.small
 
@@ -27,6 +31,7 @@ struct ReadPlan<Ride> {
   mutating func read(bytes: Int, oversized: [Ride]) {
     guard let portion = portions.popLast() else { return }
     self.bytes += bytes
+    reads += 1
     if oversized.count < portion.count { hasRead = true }
     if size == .small {
       size = .bounded
@@ -46,6 +51,7 @@ struct ReadPlan<Ride> {
   /// Records that the rides could not be read.
   mutating func failed(_ reason: String) {
     guard let portion = portions.popLast() else { return }
+    reads += 1
     size = .bounded
     if portion.count == 1 {
       unreadable += portion.map { ($0, reason) }
