@@ -96,12 +96,12 @@ extension Engine {
     let watch = parts.decisionWatch
     watch.begin(rides.map(\.claim))
     defer { watch.end() }
-    let trial = configuration.trial
+    let (trial, ofTrial) = (configuration.trial, configuration.ofTrial)
     return rides.enumerated().map { index, ride in
       watch.beginTurn(index)
       parts.onDecide?(ride.view)
-      if let trial, trial.decides(ride.view.rideID) {
-        return (ride.claim, RideCore.decide(ride.view, by: trial.configuration, now: now))
+      if let trial, let ofTrial, trial.decides(ride.view.rideID) {
+        return (ride.claim, RideCore.decide(ride.view, by: ofTrial, now: now))
       }
       return (ride.claim, RideCore.decide(ride.view, by: configuration, now: now))
     }

@@ -13,11 +13,16 @@ import TestSupport
     return configuration
   }
 
+  private static func trial(_ share: RecordSample) throws -> RuleTrial {
+    let configuration = try configuration("b")
+    return RuleTrial(configuration.rules, revision: configuration.revision, for: share)
+  }
+
   /// Decides two events of each ride, and returns the revisions by the ride.
   private func revisions(share: RecordSample?, rides: Int) async throws -> [RideID: [Int32?]] {
     let store = CheckingStore()
     var configuration = try Self.configuration("a")
-    configuration.trial = try share.map { RuleTrial(try Self.configuration("b"), for: $0) }
+    configuration.trial = try share.map { try Self.trial($0) }
     let seen = Mutex<[RideID: [Int32?]]>([:])
     let engine = Engine(
       EngineDependencies(
@@ -44,7 +49,7 @@ import TestSupport
 
   @Test func `each ride has one set for its life, and its rows name it`() async throws {
     let share = try #require(RecordSample(text: "30%"))
-    let next = RuleTrial(try Self.configuration("b"), for: share)
+    let next = try Self.trial(share)
     let seen = try await revisions(share: share, rides: 60)
     let (one, other) = (
       Revision(rules: "a", version: "1").id, Revision(rules: "b", version: "1").id
@@ -64,10 +69,9 @@ import TestSupport
 
   @Test func `a larger share keeps the rides of a smaller one, and no share has raw pushes`() throws
   {
-    let configuration = try Self.configuration("b")
-    let small = RuleTrial(configuration, for: try #require(RecordSample(text: "5%")))
-    let large = RuleTrial(configuration, for: try #require(RecordSample(text: "20%")))
-    let all = RuleTrial(configuration, for: try #require(RecordSample(text: "100%")))
+    let small = try Self.trial(try #require(RecordSample(text: "5%")))
+    let large = try Self.trial(try #require(RecordSample(text: "20%")))
+    let all = try Self.trial(try #require(RecordSample(text: "100%")))
     let rides = (0..<4000).map { RideID("ride-\($0)") }
     let chosen = rides.filter(small.decides)
     #expect((120...280).contains(chosen.count), "\(chosen.count)")

@@ -32,7 +32,15 @@ package struct EngineConfiguration: Sendable {
 
   /// The rules that name what is read for rides, and when they are due.
   package var allRules: RuleSet {
-    trial.map { rules.joined(with: $0.configuration.rules, for: $0.share) } ?? rules
+    trial.map { rules.joined(with: $0.rules, for: $0.share) } ?? rules
+  }
+
+  /// The configuration of the rides that the trial decides: the same but for the rules.
+  package var ofTrial: EngineConfiguration? {
+    guard let trial else { return nil }
+    var other = self
+    (other.rules, other.revision, other.trial) = (trial.rules, trial.revision, nil)
+    return other
   }
 
   /// Gives each app of the rules that has no bundle ID a placeholder, and each receiver of posts: a

@@ -1,15 +1,17 @@
 /// A second set of rules, which decides a share of the rides in place of the first.
 ///
-/// An object, because a configuration that has one is itself part of one.
+/// An object, because each decision passes its configuration around.
 package final class RuleTrial: Sendable {
+  package let rules: RuleSet
+  /// The revision of these rules, for the ledger; nil if nothing is recorded.
+  package let revision: Revision?
   package let share: RecordSample
-  package let configuration: EngineConfiguration
 
   /// The name under which IDs are hashed, as `share('NAME')` hashes owners.
   package static let shareName = "ridepulse rules"
 
-  package init(_ configuration: EngineConfiguration, for share: RecordSample) {
-    (self.configuration, self.share) = (configuration, share)
+  package init(_ rules: RuleSet, revision: Revision? = nil, for share: RecordSample) {
+    (self.rules, self.revision, self.share) = (rules, revision, share)
   }
 
   /// Returns whether it decides a ride: for the ride's whole life, while the share stays.

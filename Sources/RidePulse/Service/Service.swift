@@ -219,14 +219,12 @@ final class Service: Sendable {
   private static func configuration(
     _ apns: APNsVariables, _ release: RuleRelease
   ) -> EngineConfiguration {
-    func configuration(_ rules: RuleSet) -> EngineConfiguration {
-      var configuration = apns.configuration(of: rules)
-      configuration.revision = .current(rules)
-      return configuration
+    var configuration = apns.configuration(of: release.all)
+    (configuration.rules, configuration.revision) = (release.rules, release.revision)
+    configuration.trial = release.trial.map {
+      RuleTrial($0.rules, revision: .current($0.rules), for: $0.share)
     }
-    var first = configuration(release.rules)
-    first.trial = release.trial.map { RuleTrial(configuration($0.rules), for: $0.share) }
-    return first
+    return configuration
   }
 
   func use(_ receivers: [String: PostReceiver]) { posts.use(receivers) }
