@@ -10,10 +10,14 @@ enum RuleMetrics {
     rules.add(1, [.init("digest", release.revision.start)])
     var share = MetricFamily(
       .gauge, "ridepulse_rules_share_info",
-      "The digest of the second set of rules, and the share of the rides that it decides; always 1."
+      "The beginning of the second rules' digest, and the share of the rides that they decide; always 1."
     )
     if let trial = release.trial {
-      share.add(1, [.init("digest", trial.rules.digest), .init("share", trial.share.text)])
+      share.add(
+        1,
+        [
+          .init("digest", Revision.current(trial.rules).start), .init("share", trial.share.text),
+        ])
     }
     return [
       rules,
