@@ -100,7 +100,7 @@ extension Engine {
         .error, .rideParkedBySettlement,
         [
           "ride": ride.claim.rideID.text, "reason": reason,
-          "action": "fix the cause, then call ridepulse.unpark",
+          "action": "fix the cause, then run: ridepulse unpark RIDE",
         ])
       freeCapacity(advance { policy, _ in policy.parked() })
     } catch {

@@ -81,7 +81,7 @@ import TestSupport
       try await stage.until("select ride_id from ridepulse.parked", is: "r13")
       let report = try Command.ridepulse(["explain", "r13"], stage.environment)
       #expect(report.output.contains("parked: 23514: new row for relation \"ledger_"))
-      #expect(report.output.contains("select ridepulse.unpark('r13')"))
+      #expect(report.output.contains("ridepulse unpark -- r13"))
       try await server.waitForLog("Ride parked: settlement refused")
       // A parked ride stays parked: an event does not wake it, and is not lost either.
       try await stage.sql("select ridepulse.emit('driver_nearby', 'r13')")

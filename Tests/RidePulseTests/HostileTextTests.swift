@@ -166,8 +166,12 @@ import TestSupport
         let json = try Command.ridepulse(["explain", text, "--format", "json"], environment).output
         HostileText.expectTame(json)
         #expect(JSONValue(json: json.utf8) != nil)
-        let sql = try #require(table.split(separator: "\n").first { $0.contains("unpark(") })
-        try await stage.sql(String(sql[sql.range(of: "select ridepulse.unpark")!.lowerBound...]))
+        let line = table.split(separator: "\n").last { $0.contains("ridepulse unpark") } ?? ""
+        let words = try #require(line.components(separatedBy: "ridepulse unpark").last)
+        let unparked = try Command.run(
+          "/bin/bash", ["-c", "exec \(try Command.ridepulse) unpark \(words)"], environment)
+        #expect(unparked.status == 0, "\(words): \(unparked.errors)")
+        HostileText.expectTame(unparked.output)
       }
       let left = try await stage.value(
         "select count(*) from ridepulse.agenda where parked_reason is not null")

@@ -38,7 +38,8 @@ import Testing
   @Test func `U17: the service's role may run each remedy that is printed`() async throws {
     let remedies = try Self.remedies()
     #expect(
-      remedies.isSuperset(of: ["call unpark", "select unquarantine", "select * from parked"]))
+      remedies.isSuperset(of: ["select * from quarantine", "select * from rotate_ledger"]),
+      "\(remedies)")
     try await Stage.run { stage in
       #expect(
         try Command.ridepulse(["migrate", "--roles"], ["DATABASE_URL": stage.conninfo]).status == 0)

@@ -113,7 +113,7 @@ extension PostgresRideStore {
         .error, event,
         [
           "ride": rides.string(row, 0) ?? "", "reason": rides.string(row, 1) ?? "",
-          "action": "fix the cause, then call ridepulse.unpark",
+          "action": "fix the cause, then run: ridepulse unpark RIDE",
         ])
     }
   }

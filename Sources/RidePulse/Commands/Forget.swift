@@ -1,3 +1,4 @@
+import Base
 import PostgresStore
 import RideCore
 
@@ -8,7 +9,7 @@ enum Forget: Command {
     operands: [.init(name: "OWNER", help: "the person's owner ID, as rides and phones name it")],
     options: [
       .init(name: "--app", value: "APP", help: "erase the person in this app only (in all)"),
-      .init(name: "--yes", help: "do not ask for confirmation"),
+      .yes, .format,
     ],
     notes: [
       "Signs the person's phones out, then deletes the person's rows and removes the ID from those of",
@@ -29,11 +30,23 @@ enum Forget: Command {
       return try await PersonErasure(session: session).erase(
         OwnerID(owner), app: app.map { App(rawValue: $0) })
     }
-    Terminal.print(
-      CommandForm.columns(counts.map { ($0.table, "\($0.rows)") }).joined(separator: "\n"))
     let total = counts.reduce(0) { $0 + $1.rows }
-    Terminal.print(
-      total == 0 ? "nothing named this person" : "\(counted(Int(total), "row")) erased")
+    switch context.arguments.choice("--format") ?? OutputFormat.table {
+    case .table:
+      Terminal.print(
+        CommandForm.columns(counts.map { ($0.table, "\($0.rows)") }).joined(separator: "\n"))
+      Terminal.print(
+        total == 0 ? "nothing named this person" : "\(counted(Int(total), "row")) erased")
+    case .json: Terminal.print(json: json(counts, total, app))
+    }
     return .done
+  }
+
+  /// Without the person's ID, which the caller has and no log should.
+  private static func json(
+    _ counts: [PersonErasure.Count], _ total: Int64, _ app: String?
+  ) -> JSONValue {
+    let rows = Dictionary(counts.map { ($0.table, JSONValue.integer($0.rows)) }) { $1 }
+    return .object(["app": .orNull(app), "rows": .object(rows), "erased": .integer(total)])
   }
 }

@@ -92,14 +92,12 @@ enum LivingCheck {
 
   private static func parked(_ state: LivingState) -> [CheckResult] {
     if state.parkedRides == 0 { return [] }
-    let reasons = ShellText.word("select * from \(Database.schema).parked")
-    let unpark = ShellText.word(
-      "select \(Database.schema).unpark(ride_id) from \(Database.schema).parked")
     return [
       .warning(
         "parked rides",
         "\(counted(Int(state.parkedRides), "ride")) set aside: nothing is sent for them",
-        "psql -c \(reasons) prints the reasons; fix them, then psql -c \(unpark)")
+        "ridepulse unpark --all --dry-run prints the reasons; fix them, then ridepulse unpark --all"
+      )
     ]
   }
 
@@ -127,7 +125,7 @@ enum LivingCheck {
         "\(lost.count) of \(lost.count + lost.left) phones were disabled within the last hour, "
           + "the last one for \(lost.reason)",
         "compare the app's bundle ID, environment and Firebase project with its latest build; "
-          + "a phone comes back when the app registers it again")
+          + "then ridepulse revive --app \(ShellText.word(lost.app)) --since TIME brings them back")
     }
   }
 }

@@ -153,9 +153,7 @@ enum RuleCheck {
         "\(what), \(quarantined) of them in quarantine: "
           + "\(refusing.sorted().joined(separator: " and ")) refused their tokens",
         "psql \"$DATABASE_URL\" -c 'select * from \(Database.schema).quarantine'; after a "
-          + "configuration mistake: psql \"$DATABASE_URL\" -c "
-          + ShellText.word(
-            "select \(Database.schema).unquarantine(\(SQLText.literal(app.rawValue)))"))
+          + "configuration mistake: ridepulse unquarantine \(ShellText.word(app.rawValue))")
     }
     return .ok(name, what)
   }

@@ -37,7 +37,7 @@ final class OnceRun: Sendable {
     if left.parked > 0 {
       log(
         .error, .ridesParkedInRun,
-        ["rides": left.parked, "action": "select * from \(Database.schema).parked"])
+        ["rides": left.parked, "action": "run: ridepulse unpark --all --dry-run"])
       isComplete = false
     }
     // The engine has logged the cause.

@@ -146,7 +146,7 @@ struct LivingCheckTests {
         """)
       let ill = try Checkup(stage.environment)
       ill.expect("settlement", "failure", "the auditor refuses")
-      ill.expect("parked rides", "warning", "ridepulse.unpark")
+      ill.expect("parked rides", "warning", "ridepulse unpark --all")
       ill.expect("due rides", "warning", "no node claims")
       // A settlement waits for it, too.
       let lock = try await OpenTransaction(stage, "lock table ridepulse.rides")

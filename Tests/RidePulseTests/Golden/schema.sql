@@ -3671,6 +3671,8 @@ begin
   update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'signed_out'
   where d.app = any (apps) and d.owner_id = sign_out.owner_id and d.disabled_at is null;
   get diagnostics phones = row_count;
+  update ridepulse.devices d set disabled_reason = 'signed_out'
+  where d.app = any (apps) and d.owner_id = sign_out.owner_id and d.disabled_reason <> 'signed_out';
   perform ridepulse.withdraw(a, sign_out.owner_id, null) from unnest(apps) a;
   return phones;
 end
@@ -3950,6 +3952,9 @@ begin
     or d.app = phone.app and d.installation_id = phone.installation_id
       and d.owner_id = phone.owner_id and d.disabled_at is null;
   get diagnostics disabled = row_count;
+  -- Otherwise ridepulse revive would bring back a phone that APNs or FCM had reported as gone before.
+  update ridepulse.devices d set disabled_reason = 'signed_out'
+  where d.id = phone.id and d.disabled_reason <> 'signed_out';
   if phone.platform = 'android' then
     return disabled > 0;
   end if;
