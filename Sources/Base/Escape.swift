@@ -43,6 +43,11 @@ package enum Escape {
     return (shown(one) { $0.isUnseen }, shown(other) { $0.isUnseen })
   }
 
+  /// Returns a byte as URIs and workflow commands escape it, such as `%0A`.
+  package static func percent(_ byte: UInt8) -> String {
+    "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+  }
+
   private static func visible(_ text: String) -> [Unicode.Scalar] {
     text.unicodeScalars.filter { !$0.isUnseen && $0 != " " }
   }

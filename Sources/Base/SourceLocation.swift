@@ -26,3 +26,18 @@ package struct SourceLocation: Hashable, Comparable, Sendable, CustomStringConve
   /// `LINE:COLUMN`.
   package var description: String { "\(line):\(column)" }
 }
+
+/// A file, or a location in it.
+package struct FileLocation: Hashable, Sendable, CustomStringConvertible {
+  package let file: String
+  /// Nil if the file as a whole is meant.
+  package let location: SourceLocation?
+
+  package init(_ file: String, _ location: SourceLocation? = nil) {
+    self.file = file
+    self.location = location
+  }
+
+  /// `FILE:LINE:COLUMN`, or `FILE`.
+  package var description: String { location.map { "\(file):\($0)" } ?? file }
+}

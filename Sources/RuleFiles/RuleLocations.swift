@@ -1,3 +1,4 @@
+package import Base
 package import RideCore
 
 /// Where the keys of each rule are written.
@@ -9,17 +10,16 @@ struct RuleLocations: Sendable {
     if entries[rule] == nil { entries[rule] = (file, entry) }
   }
 
-  /// Returns the place of a rule's key, such as `schedules/driver.yaml:12:7`; nil if the rule does not
-  /// state it.
-  fileprivate func source(of path: [String], in rule: String) -> String? {
-    guard let (file, entry) = entries[rule], !path.isEmpty else { return nil }
+  /// Returns the location of a rule, or of a key of it; nil if the rule does not state that.
+  fileprivate func location(of path: [String], in rule: String) -> FileLocation? {
+    guard let (file, entry) = entries[rule] else { return nil }
     var node = entry
     var location = entry.location
     for key in path {
       guard let pair = node.pairs.first(where: { $0.key == key }) else { return nil }
       (node, location) = (pair.value, pair.keyLocation)
     }
-    return "\(file):\(location)"
+    return FileLocation(file, location)
   }
 }
 
@@ -30,11 +30,17 @@ extension LoadedRules {
   package func lints(hasFCM: Bool) -> [RuleLint] {
     let lints = RuleLint.all(about: ruleSet, hasFCM: hasFCM).map { lint in
       var lint = lint
-      if let rule = lint.rule, let source = locations.source(of: lint.path, in: rule) {
-        lint.source = source
-      }
+      guard let rule = lint.rule else { return lint }
+      let key = locations.location(of: lint.path, in: rule)
+      if let key, !lint.path.isEmpty { lint.source = key.description }
+      lint.fileLocation = key ?? locations.location(of: [], in: rule)
       return lint
     }
     return lints + translationLints
+  }
+
+  /// Returns the location of a rule; nil if there is no such rule.
+  package func fileLocation(ofRule name: String) -> FileLocation? {
+    locations.location(of: [], in: name)
   }
 }

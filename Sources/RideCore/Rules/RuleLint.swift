@@ -1,4 +1,4 @@
-import Base
+package import Base
 
 /// A warning about something that rule files allow and that is probably a mistake.
 ///
@@ -8,6 +8,8 @@ package struct RuleLint: Hashable, Sendable {
   package var rule: String?
   /// The location of the rule, such as `schedules/driver.yaml:12`.
   package var source: String?
+  /// The same for programs, with the column; nil if it concerns no file, or that is not known.
+  package var fileLocation: FileLocation?
   /// What may go wrong, and how to avoid it.
   package var text: String
   /// The keys of the rule that lead to it; empty if it is about the rule as a whole.
@@ -15,6 +17,11 @@ package struct RuleLint: Hashable, Sendable {
 
   package init(rule: String? = nil, source: String? = nil, text: String) {
     (self.rule, self.source, self.text) = (rule, source, text)
+  }
+
+  package init(rule: String?, at fileLocation: FileLocation, text: String) {
+    self.init(rule: rule, source: fileLocation.description, text: text)
+    self.fileLocation = fileLocation
   }
 
   /// Returns all warnings, in the order of the rules.

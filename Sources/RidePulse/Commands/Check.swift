@@ -21,79 +21,96 @@ enum Check: Command {
         help:
           "a String Catalog of the app (.xcstrings), or strings.xml of an Android app; compares "
           + "its texts with the loc-keys"),
+      .choice("--format", "FORMAT", CommandForm.words(CheckFormat.self), default: "text"),
     ],
-    notes: ["Exit status 2 if it finds problems; warnings are not problems."])
+    notes: [
+      "Exit status 2 if it finds problems; warnings are not problems. sarif is for code scanning,",
+      "github for the log of a workflow, whose findings then stand next to the lines of a pull request.",
+    ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let path = RuleDirectoryChoice.path(context.arguments.operands.first, context.environment)
+    var report = CheckReport(context.arguments.choice("--format") ?? .text, of: path)
+    let status = try check(context, &report)
+    report.end()
+    return status
+  }
+
+  private static func check(
+    _ context: CommandContext, _ report: inout CheckReport
+  ) throws -> ExitStatus {
+    let path = report.directory
     switch RuleDirectory.load(path) {
     case .failure(let problems):
-      Terminal.print(problems.description)
+      report.add(problems.problems, .ruleFile)
       return .foundProblems
     case .success(let rules):
-      for advice in rules.lints(hasFCM: context.environment.namesFCM) {
-        warn(advice, path)
-      }
-      for (rule, receiver, variable) in PostVariables.lacking(
-        rules.ruleSet, context.environment)
-      {
-        warn(
-          RuleLint(
-            rule: rule.name, source: rule.source,
-            text: "post: \(receiver) sends nothing where \(variable) is not set"), path)
-      }
-      let widgets = APNsVariables.widgetBundleIDs(context.environment)
-      for (app, bundleID) in widgets.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-        let name = APNsVariables.widgetBundleIDName(app)
-        Terminal.print(
-          "\(name): warning: cards go to \(bundleID).push-type.liveactivity; Apple requires the "
-            + "app's bundle ID there, so unset this variable")
-      }
+      report.rules = rules
+      warn(rules, context.environment, &report)
       let contractProblems = rules.contractProblems(in: path)
-      for problem in contractProblems { Terminal.print(problem.description) }
+      report.add(contractProblems, .contract)
       if !contractProblems.isEmpty { return .foundProblems }
-      Terminal.print("\(path): SHA-256 \(rules.ruleSet.digest), as the ledger names these rules")
-      Terminal.print(
+      report.sumUp("\(path): SHA-256 \(rules.ruleSet.digest), as the ledger names these rules")
+      report.sumUp(
         "\(path): \(counted(rules.ruleCount, "rule")) in \(counted(rules.fileCount, "file")), "
           + "no problems")
-      if context.arguments.operands.isEmpty, try !checkSecond(rules, context) {
+      if context.arguments.operands.isEmpty, try !checkSecond(rules, context, &report) {
         return .foundProblems
       }
       let catalogs = context.arguments.all("--strings")
       let strings: ExitStatus =
-        catalogs.isEmpty ? .done : try compare(rules, withStrings: catalogs, path)
+        catalogs.isEmpty ? .done : try compare(rules, withStrings: catalogs, &report)
       let files = context.arguments.all("--against")
-      let cards: ExitStatus = files.isEmpty ? .done : try compare(rules, with: files)
+      let cards: ExitStatus = files.isEmpty ? .done : try compare(rules, with: files, &report)
       return strings == .done ? cards : strings
     }
   }
 
   /// Checks the directory for a share of the rides, if the environment names one.
   private static func checkSecond(
-    _ rules: LoadedRules, _ context: CommandContext
+    _ rules: LoadedRules, _ context: CommandContext, _ report: inout CheckReport
   ) throws -> Bool {
     switch try RuleDirectories(nil, context.environment).trial(nextTo: rules) {
     case .failure(let problems):
-      Terminal.print(problems.description)
+      report.add(problems.problems, .ruleFile)
       return false
     case .success(let trial):
       guard let trial else { return true }
-      Terminal.print(
+      report.sumUp(
         "\(trial.source.directory): \(counted(trial.rules.rules.count, "rule")) for "
           + "\(trial.share.text) of the rides, SHA-256 \(trial.rules.digest)")
       return true
     }
   }
 
-  private static func warn(_ advice: RuleLint, _ path: String) {
-    let rule = advice.rule.map { "the rule \($0): " } ?? ""
-    Terminal.print(Escape.line("\(advice.source ?? path): warning: \(rule)\(advice.text)"))
+  /// Reports what the rules and the environment allow and is probably a mistake.
+  private static func warn(
+    _ rules: LoadedRules, _ environment: [String: String], _ report: inout CheckReport
+  ) {
+    for lint in rules.lints(hasFCM: environment.namesFCM) {
+      report.add(CheckFinding(lint, in: report.directory))
+    }
+    for (rule, receiver, variable) in PostVariables.lacking(rules.ruleSet, environment) {
+      var lint = RuleLint(
+        rule: rule.name, source: rule.source,
+        text: "post: \(receiver) sends nothing where \(variable) is not set")
+      lint.fileLocation = rules.fileLocation(ofRule: rule.name)
+      report.add(CheckFinding(lint, .environment, in: report.directory))
+    }
+    let widgets = APNsVariables.widgetBundleIDs(environment)
+    for (app, bundleID) in widgets.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      report.add(
+        CheckFinding(
+          variable: APNsVariables.widgetBundleIDName(app),
+          "cards go to \(bundleID).push-type.liveactivity; Apple requires the app's bundle ID "
+            + "there, so unset this variable"))
+    }
   }
 
   /// Compares the loc-keys of all rules with the texts of the apps: those of each system by
   /// themselves.
   private static func compare(
-    _ rules: LoadedRules, withStrings files: [String], _ path: String
+    _ rules: LoadedRules, withStrings files: [String], _ report: inout CheckReport
   ) throws -> ExitStatus {
     let contents = try files.map { (file: $0, bytes: try source($0, limit: catalogSizeLimit)) }
     let android = contents.filter { $0.file.hasSuffix(".xml") }
@@ -108,14 +125,16 @@ enum Check: Command {
     if !android.isEmpty {
       do { systems.append([try StringCatalog(android: android)]) } catch { problems.append(error) }
     }
-    for problem in problems { Terminal.print(problem.description) }
+    report.add(problems, .strings)
     if !problems.isEmpty { return .foundProblems }
     var status = ExitStatus.done
     for catalogs in systems {
       let comparison = CatalogComparison(rules, with: catalogs)
-      for warning in comparison.warnings { warn(warning, path) }
-      for problem in comparison.problems { Terminal.print(problem.description) }
-      Terminal.print(
+      for warning in comparison.warnings {
+        report.add(CheckFinding(warning, .strings, in: report.directory))
+      }
+      report.add(comparison.problems, .strings)
+      report.sumUp(
         "\(catalogs.map(\.file).joined(separator: ", ")): "
           + "\(counted(comparison.keyCount, "key")) of the rules compared, "
           + counted(comparison.problems.count, "problem"))
@@ -128,10 +147,12 @@ enum Check: Command {
   private static let catalogSizeLimit = 64 << 20
 
   /// Compares all cards with the structs that the app's files declare.
-  private static func compare(_ loaded: LoadedRules, with files: [String]) throws -> ExitStatus {
+  private static func compare(
+    _ loaded: LoadedRules, with files: [String], _ report: inout CheckReport
+  ) throws -> ExitStatus {
     let rules = loaded.ruleSet
     let sources = SwiftSources(try files.map { ($0, try source($0)) })
-    for problem in sources.problems { Terminal.print(problem.description) }
+    report.add(sources.problems, .appSource)
     if !sources.problems.isEmpty { return .foundProblems }
     let states = rules.statesOfCards
     var findings: [ContractFinding] = []
@@ -146,10 +167,10 @@ enum Check: Command {
       findings += comparison.findings
       if comparison.isCompared { compared += 1 }
     }
-    for finding in findings { Terminal.print(finding.description) }
+    for finding in findings { report.add(CheckFinding(finding)) }
     let problems = findings.count { $0.kind == .problem }
     let unchecked = findings.count { $0.kind == .unchecked }
-    Terminal.print(
+    report.sumUp(
       "\(sources.fileNames): \(counted(compared, "card")) compared, "
         + "\(counted(problems, "problem")), \(unchecked) not checked")
     return problems > 0 || compared == 0 ? .foundProblems : .done

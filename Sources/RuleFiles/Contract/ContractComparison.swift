@@ -1,4 +1,4 @@
-import Base
+package import Base
 package import RideCore
 
 /// What was found when a card's contract was compared with the app's own struct.
@@ -15,6 +15,8 @@ package struct ContractFinding: Hashable, Sendable, CustomStringConvertible {
   package var kind: Kind
   /// `FILE:LINE:COLUMN` in the app's source, or `FILE` if the contract has no struct there.
   package var location: String
+  /// The same for programs; nil if the contract has no struct there.
+  package var fileLocation: FileLocation?
   package var text: String
 
   package var description: String {
@@ -80,9 +82,11 @@ package struct ContractComparison {
   private mutating func report(
     _ kind: ContractFinding.Kind, _ position: SwiftSources.Position?, _ text: String
   ) {
-    let location = position.map { "\(sources.file($0)):\(sources.location($0))" }
+    let location = position.map { FileLocation(sources.file($0), sources.location($0)) }
     findings.append(
-      ContractFinding(kind: kind, location: location ?? sources.fileNames, text: text))
+      ContractFinding(
+        kind: kind, location: location?.description ?? sources.fileNames, fileLocation: location,
+        text: text))
   }
 
   /// Compares the fields of an object, whose path in the rule is `path`, with a struct.

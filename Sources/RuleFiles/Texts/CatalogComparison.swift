@@ -78,7 +78,7 @@ package struct CatalogComparison {
     if missing.isEmpty { return }
     warnings.append(
       RuleLint(
-        rule: use.rule, source: "\(use.file):\(use.location)",
+        rule: use.rule, at: FileLocation(use.file, use.location),
         text:
           "\(use.key) has no text in \(missing.joined(separator: ", ")) of \(catalog.file): those "
           + "phones show that of \(catalog.sourceLanguage)"))

@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Warnings about texts that some languages of the directory lack.
@@ -32,7 +33,7 @@ struct TranslationLint {
   }
 
   private func lint(_ text: String, _ entry: TextCatalog.Entry) -> RuleLint {
-    RuleLint(rule: entry.rule, source: "\(entry.file):\(entry.location)", text: text)
+    RuleLint(rule: entry.rule, at: FileLocation(entry.file, entry.location), text: text)
   }
 
   private func untranslated(_ text: LocalizedText, _ name: String) -> String? {
@@ -65,7 +66,7 @@ struct TranslationLint {
       !files.contains(where: { $0.hasSuffix("/default.yaml") })
     else { return nil }
     return RuleLint(
-      rule: nil, source: first,
+      rule: nil, at: FileLocation(first),
       text: "a phone of any other language gets these strings, because they are the first: write "
         + "defaults: { locale: en }, or another of the languages, into a rule file")
   }
