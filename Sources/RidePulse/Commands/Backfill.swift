@@ -1,3 +1,4 @@
+import Base
 import PostgresStore
 import RideCore
 import RuleFiles
@@ -7,7 +8,7 @@ enum Backfill: Command {
   static let form = CommandForm(
     name: "backfill", summary: "copy the live rows of an attached table, in batches",
     operands: [.init(name: "TABLE", help: "the table, such as bookings or public.bookings")],
-    options: [.schedules],
+    options: [.schedules, .format],
     notes: [
       "A row is live if its state is active in the rule files. Rides that exist are refreshed, live",
       "rides whose row is gone are removed, and no phone is notified of either. Writers of the table",
@@ -16,6 +17,7 @@ enum Backfill: Command {
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let name = context.arguments.operands[0]
+    let format = context.arguments.choice("--format") ?? OutputFormat.table
     let rules = try RuleDirectoryChoice.load(
       context.arguments.value("--schedules"), context.environment
     ).ruleSet
@@ -26,7 +28,7 @@ enum Backfill: Command {
         }
         if let reason = rights.refusal { throw refused(rights, reason) }
         try await Database.requireSchema(session)
-        return try await run(rights.table, rules.activeStates, session)
+        return try await run(rights.table, rules.activeStates, session, format)
       } catch let error as PostgresError {
         throw failure(error, name)
       }
@@ -34,7 +36,7 @@ enum Backfill: Command {
   }
 
   private static func run(
-    _ table: String, _ active: Set<String>, _ session: PostgresSession
+    _ table: String, _ active: Set<String>, _ session: PostgresSession, _ format: OutputFormat
   ) async throws -> ExitStatus {
     var progress = ProgressLine()
     defer { progress.end() }
@@ -44,8 +46,19 @@ enum Backfill: Command {
       progress.show("\(stored) of \(counted(all, "row")) …")
     }
     progress.end()
-    report(counts ?? .init(), table)
+    switch format {
+    case .table: report(counts ?? .init(), table)
+    case .json: Terminal.print(json: json(counts ?? .init(), table))
+    }
     return .done
+  }
+
+  private static func json(_ counts: TableBackfill.Counts, _ table: String) -> JSONValue {
+    .object([
+      "table": .string(table), "inserted": .integer(counts.inserted),
+      "refreshed": .integer(counts.refreshed), "removed": .integer(counts.removed),
+      "unread": .integer(counts.unread), "unmatched": .integer(counts.unmatched),
+    ])
   }
 
   private static func refused(_ rights: BackfillRights, _ reason: String) -> CommandFailure {

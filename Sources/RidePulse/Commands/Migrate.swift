@@ -11,71 +11,74 @@ enum Migrate: Command {
       .init(
         name: "--roles",
         help: "also create the roles ridepulse_app, _engine and _reader, with their rights"),
+      .format,
     ],
     notes: [
       "--roles gives the three roles exactly the rights in docs/sql.md, and may be repeated: do so",
       "after each upgrade. A missing role needs CREATEROLE; with --dry-run it prints SQL for psql.",
+      "json is one object; with --check, missing lists the steps.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
+    let format = context.arguments.choice("--format") ?? OutputFormat.table
     if context.arguments.has("--check") {
-      return try await Database.with(context.environment, name: "migrate", check)
+      return try await Database.with(context.environment, name: "migrate") { session in
+        try await check(session, format)
+      }
     }
     let dryRun = context.arguments.has("--dry-run")
     let makesRoles = context.arguments.has("--roles")
+    var report = MigrateReport(
+      format: format, isDry: dryRun, mark: makesRoles && dryRun ? "-- " : "")
     try await Database.with(context.environment, name: "migrate") { session in
-      try await migrate(session, dryRun: dryRun, mark: makesRoles && dryRun ? "-- " : "")
-      if makesRoles { try await makeRoles(session, dryRun: dryRun) }
+      try await migrate(session, &report)
+      if makesRoles { try await makeRoles(session, &report) }
     }
+    report.end()
     return .done
   }
 
   /// Reads the schema as `serve` does, with its rights.
-  private static func check(_ session: PostgresSession) async throws -> ExitStatus {
-    do {
-      try await Database.requireSchema(session)
-    } catch let lack as MissingMigrations {
-      Terminal.print(lack.description)
-      return .foundProblems
+  private static func check(
+    _ session: PostgresSession, _ format: OutputFormat
+  ) async throws -> ExitStatus {
+    let missing = try await Migrations.state(session).missing
+    switch format {
+    case .table:
+      Terminal.print(
+        missing.isEmpty ? "the schema fits" : MissingMigrations(names: missing).description)
+    case .json:
+      Terminal.print(json: .object(["missing": .array(missing.map { .string($0) })]))
     }
-    Terminal.print("the schema fits")
-    return .done
+    return missing.isEmpty ? .done : .foundProblems
   }
 
-  /// - Parameter mark: begins each line of output, such as that of a comment in SQL.
   private static func migrate(
-    _ session: PostgresSession, dryRun: Bool, mark: String
+    _ session: PostgresSession, _ report: inout MigrateReport
   ) async throws {
     if let warning = Self.warning(try await ServerState.read(session)) {
       Terminal.printError(warning)
     }
     var progress = ProgressLine()
     defer { progress.end() }
-    let reports = try await Migrations.apply(session: session, dryRun: dryRun) { step in
+    let reports = try await Migrations.apply(session: session, dryRun: report.isDry) { step in
       progress.show("applying \(step.name) …")
     }.filter { $0.outcome != .present }
     progress.end()
-    for report in reports {
-      Terminal.print("\(mark)\(dryRun ? "would apply" : "applied") \(report.migration.name)")
-    }
-    let indexes = try await indexes(session, dryRun: dryRun)
-    for line in indexes { Terminal.print(mark + line) }
-    if !reports.isEmpty || !indexes.isEmpty { return }
-    let newer = try await Migrations.state(session).newer
-    Terminal.print(
-      newer.isEmpty
-        ? "\(mark)the schema is current"
-        : "\(mark)the schema is newer than this program, which works with it: "
-          + "\(newer.joined(separator: ", ")) is from a later one; nothing to do")
+    for step in reports { report.add(step: step.migration.name) }
+    try await buildIndexes(session, &report)
+    if report.hasChanges { return }
+    report.state(newer: try await Migrations.state(session).newer)
   }
 
-  /// Builds the indexes that the steps left out; returns what was done.
-  private static func indexes(_ session: PostgresSession, dryRun: Bool) async throws -> [String] {
+  /// Builds the indexes that the steps left out.
+  private static func buildIndexes(
+    _ session: PostgresSession, _ report: inout MigrateReport
+  ) async throws {
     let build = IndexBuild(session: session)
     let missing = try await build.missing()
-    if missing.isEmpty { return [] }
-    let count = counted(missing.count, "index", "indexes")
-    if dryRun { return ["would build \(count), without blocking writers"] }
+    if missing.isEmpty { return }
+    if report.isDry { return report.add(indexes: missing.count, hasWaited: false) }
     var progress = ProgressLine()
     defer { progress.end() }
     var (begun, hasWaited) = (0, false)
@@ -93,16 +96,13 @@ enum Migrate: Command {
           "waiting for another session\(index.map { ", which builds \($0.name)" } ?? "") …")
       }
     }
-    let own = counted(built, "index", "indexes")
-    if !hasWaited { return ["built \(own), without blocking writers"] }
-    return ["built \(own), without blocking writers; another session built the others"]
+    report.add(indexes: built, hasWaited: hasWaited)
   }
 
-  private static func makeRoles(_ session: PostgresSession, dryRun: Bool) async throws {
-    if dryRun {
-      for statement in RoleSetup.statements(for: session.schema) { Terminal.print(statement + ";") }
-      return
-    }
+  private static func makeRoles(
+    _ session: PostgresSession, _ report: inout MigrateReport
+  ) async throws {
+    if report.isDry { return report.add(statements: RoleSetup.statements(for: session.schema)) }
     do throws(PostgresError) {
       try await RoleSetup.apply(session)
     } catch {
@@ -112,9 +112,7 @@ enum Migrate: Command {
           + "schema's owner. As a superuser: ridepulse migrate --roles --dry-run | psql -1 \"$DATABASE_URL\""
       )
     }
-    let names = session.schema.applied(
-      to: Role.allCases.map(\.rawValue).joined(separator: ", "))
-    Terminal.print("roles \(names) have their rights; grant them to your logins")
+    report.add(roles: Role.allCases.map { session.schema.applied(to: $0.rawValue) })
   }
 
   /// Returns a warning if the role that will own the schema has too many rights.

@@ -16,7 +16,7 @@ enum Push: Command {
       .init(
         name: "--priority", value: "N", choices: ["10", "5", "1"],
         help: "10 at once, 5 when it suits the phone, 1 without waking it (that of the type)"),
-      RawPushOptions.expires(longest: "30d"), RawPushOptions.wait,
+      RawPushOptions.expires(longest: "30d"), RawPushOptions.wait, .format,
     ],
     notes: RawPushOptions.notes + [
       "The payload is what APNs gets or, for an Android phone, FCM's message without the phone.",
@@ -44,7 +44,7 @@ enum Broadcast: Command {
     operands: [.init(name: "CHANNEL", help: "the channel's ID in base64")],
     options: [
       RawPushOptions.app, RawPushOptions.payload, RawPushOptions.expires(longest: "8h"),
-      RawPushOptions.wait,
+      RawPushOptions.wait, .format,
     ],
     notes: RawPushOptions.notes + [
       "A channel without storage needs --expires never-store, unless RidePulse created it."
@@ -82,5 +82,6 @@ private enum RawPushOptions {
   static let notes = [
     "Prints the apns-id. The push goes through the service's ledger like all others: it is retried",
     "while it is valid, and `deliveries` and `explain` show its outcome under the rule push or broadcast.",
+    "json is one object: apns_id and, with --wait, delivery, which is null if no verdict came in time.",
   ]
 }

@@ -19,9 +19,23 @@ struct RawPushSender {
       try await Database.requireSchema(session)
       let commands = RawPushCommands(session: session)
       let id = try await commit(order, commands)
-      Terminal.print("\(id)")
-      return context.arguments.has("--wait") ? try await verdict(id, order, commands) : .done
+      let waits = context.arguments.has("--wait")
+      switch format {
+      case .table: Terminal.print("\(id)")
+      case .json: if !waits { report(id, nil) }
+      }
+      return waits ? try await verdict(id, order, commands) : .done
     }
+  }
+
+  private var format: OutputFormat { context.arguments.choice("--format") ?? .table }
+
+  private func report(_ id: PushID, _ row: LedgerRow?) {
+    var members: [String: JSONValue] = ["apns_id": .string("\(id)")]
+    if context.arguments.has("--wait") {
+      members["delivery"] = row.map { .object($0.decision([:])) } ?? .null
+    }
+    Terminal.print(json: .object(members))
   }
 
   /// Reads and checks the arguments.
@@ -72,10 +86,14 @@ struct RawPushSender {
       let row = try await commands.outcome(of: id, order)
       let status = row.flatMap { LedgerEntry.Status(rawValue: $0.status) }
       if let row, status != .pending {
-        Terminal.print(DryRunReport.line(of: row))
+        switch format {
+        case .table: Terminal.print(DryRunReport.line(of: row))
+        case .json: report(id, row)
+        }
         return status == .accepted ? .done : .failed
       }
       if ContinuousClock.now > limit {
+        if format == .json { report(id, nil) }
         let last = row?.reason.map { "; the last attempt ended with \(Escape.line($0))" }
         throw CommandFailure(
           "no verdict within 60 s\(last ?? ": is ridepulse serve running?")"

@@ -16,7 +16,7 @@ enum Trigger: Command {
         help: "a text of the event's data; KEY:=JSON for a number, true, false, a list"),
       .init(name: "--dry-run", help: "print each push, and send and write nothing"),
       .init(name: "--wait", help: "wait until every phone has its verdict, and print them"),
-      .schedules,
+      .schedules, .format,
     ],
     notes: [
       "A dry run makes the service's own decision and stops before the transport. The event has no ID",
@@ -24,6 +24,9 @@ enum Trigger: Command {
       "",
       "An event without a ride concerns the people whom the data names: --data driver_id=d7, or",
       "--data 'driver_id:=[\"d7\",\"d8\"]'.",
+      "",
+      "json is one object for each ride or person, on a line of its own; with --wait, deliveries is null",
+      "if no verdict came in time.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
@@ -34,6 +37,7 @@ enum Trigger: Command {
       throw arguments.error("--ride has \(size) bytes; an ID has \(RideQueries.idLimit) at most")
     }
     let event = arguments.operands[0]
+    let format = arguments.choice("--format") ?? OutputFormat.table
     let data = try EventData.json(arguments.all("--data"))
     let loaded = try RuleDirectoryChoice.load(arguments.value("--schedules"), context.environment)
     let path = RuleDirectoryChoice.path(arguments.value("--schedules"), context.environment)
@@ -58,7 +62,7 @@ enum Trigger: Command {
           ride.map { [(ride: $0, data: data)] }
           ?? people.map { (RideID(ofPerson: $0.ownerID, app: $0.app), $0.data) }
         return try await dryRun(
-          event, subjects, isOfRide: ride != nil, rules, queries, context.environment)
+          event, subjects, isOfRide: ride != nil, rules, queries, context.environment, format)
       }
       let emitted =
         if let ride {
@@ -66,7 +70,8 @@ enum Trigger: Command {
         } else {
           try await queries.emit(event, data: data)
         }
-      return try await follow(event, emitted, queries, waits: arguments.has("--wait"))
+      return try await TriggeredEvents(event: event, queries: queries, format: format)
+        .follow(emitted, waits: arguments.has("--wait"))
     }
   }
 
@@ -86,7 +91,7 @@ enum Trigger: Command {
 
   private static func dryRun(
     _ event: String, _ subjects: [(ride: RideID, data: String)], isOfRide: Bool, _ rules: RuleSet,
-    _ queries: RideQueries, _ environment: [String: String]
+    _ queries: RideQueries, _ environment: [String: String], _ format: OutputFormat
   ) async throws -> ExitStatus {
     let configuration = try APNsVariables.configuration(of: rules, environment)
     for (index, subject) in subjects.enumerated() {
@@ -100,8 +105,13 @@ enum Trigger: Command {
       var decision = try await decision(on: view, configuration, now, queries)
       decision.pushes.removeAll { !view.events.contains($0.entry.event) }
       decision.items.removeAll { !view.events.contains($0.entry.event) }
-      if index > 0 { Terminal.print("") }
-      Terminal.print(DryRunReport.text(of: decision))
+      switch format {
+      case .table:
+        if index > 0 { Terminal.print("") }
+        Terminal.print(DryRunReport.text(of: decision))
+      case .json:
+        Terminal.print(json: DryRunReport.json(of: decision, event: event, ride: subject.ride))
+      }
     }
     return .done
   }
@@ -115,40 +125,6 @@ enum Trigger: Command {
     if first.permitRequests.isEmpty { return first }
     var permits = try await queries.permits(for: configuration.rules, [view.rideID])
     return decide(view, by: configuration, now: now) { permits.refuse($0, at: now) }
-  }
-
-  private static func follow(
-    _ event: String, _ emitted: [(event: Int64, ride: RideID)], _ queries: RideQueries, waits: Bool
-  ) async throws -> ExitStatus {
-    for (id, ride) in emitted {
-      Terminal.print("event \(id): \(event) of ride \(Escape.line(ride.text))")
-    }
-    if !waits { return .done }
-    let limit = ContinuousClock.now + .seconds(60)
-    var status = ExitStatus.done
-    for (id, ride) in emitted {
-      let found = try await verdict(of: id, ride, queries, until: limit)
-      if found != .done { status = found }
-    }
-    return status
-  }
-
-  private static func verdict(
-    of id: Int64, _ ride: RideID, _ queries: RideQueries, until limit: ContinuousClock.Instant
-  ) async throws -> ExitStatus {
-    while true {
-      let (deliveries, isComplete) = try await queries.deliveries(of: id, ride: ride)
-      if isComplete {
-        for delivery in deliveries { Terminal.print(DryRunReport.line(of: delivery)) }
-        if deliveries.isEmpty { Terminal.print("no rule matches it") }
-        let failed = deliveries.contains { $0.status != "accepted" && $0.status != "suppressed" }
-        return failed ? .failed : .done
-      }
-      if ContinuousClock.now > limit {
-        throw CommandFailure("no verdict for event \(id) within 60 s: is ridepulse serve running?")
-      }
-      try await Task.sleep(for: .milliseconds(50))
-    }
   }
 }
 
@@ -174,52 +150,5 @@ enum EventData {
       members[String(key.dropLast())] = json
     }
     return JSONValue.object(members).text
-  }
-}
-
-/// Formats a decision for people: the requests that would be sent, and what would not be sent.
-enum DryRunReport {
-  static func text(of decision: Decision) -> String {
-    var blocks = decision.pushes.map(block)
-    let others = decision.ended + decision.covered + decision.deferred.map(\.entry)
-    blocks += others.map { entry in
-      let target = target(entry.rule, entry.app.rawValue, entry.owner, entry.tokenSuffix)
-      let reason = Escape.line(entry.reason?.text ?? "")
-      let isAtWork = !entry.kind.isSent && [.accepted, .pending].contains(entry.status)
-      return "\(isAtWork ? entry.kind.rawValue : entry.status.rawValue): \(target): \(reason)"
-    }
-    if blocks.isEmpty { blocks = ["no rule matches it"] }
-    return blocks.joined(separator: "\n\n")
-  }
-
-  private static func block(_ push: PlannedPush) -> String {
-    let entry = push.entry
-    let fields = push.headers.fields(to: push.address).map {
-      Escape.line("\($0.name): \($0.value)")
-    }
-    // An end is stored for as long as a screen can show the card.
-    let validUntil =
-      if case .at(let instant) = push.headers.expiration { instant } else { push.validUntil }
-    let lines =
-      [
-        "\(target(entry.rule, entry.app.rawValue, entry.owner, entry.tokenSuffix)), "
-          + "\(push.network.rawValue), valid until \(CivilTime.iso(validUntil))",
-        "POST \(push.address.shownPath)",
-      ]
-      + fields + ["", Escape.json(String(decoding: push.payload, as: UTF8.self))]
-    return lines.joined(separator: "\n")
-  }
-
-  static func line(of delivery: LedgerRow) -> String {
-    let reason = delivery.reason.map { ": \(Escape.line($0))" } ?? ""
-    let target = target(delivery.rule, delivery.app, delivery.ownerID, delivery.tokenSuffix)
-    return "\(delivery.status): \(target)\(reason)"
-  }
-
-  private static func target(
-    _ rule: String, _ app: String, _ owner: OwnerID?, _ tokenSuffix: String?
-  ) -> String {
-    if rule.isEmpty { return LedgerText.rule(rule) }
-    return "\(rule) to \(Escape.line(LedgerText.recipient(app, of: owner, tokenSuffix)))"
   }
 }
