@@ -58,6 +58,9 @@ import Testing
       ["channels", "list", "--app", "customer"],
       ["channels", "create", "--app", "customer", "--ride", "r1", "--storage", "latest"],
       ["channels", "reconcile", "--app", "customer"], ["migrate", "--dry-run"],
+      ["unpark", "--all"], ["unquarantine", "--all"],
+      ["revive", "--app", "customer", "--since", "2024-11-21T00:00:00Z", "--yes"],
+      ["export", "--from", "2024-11-21", "--to", "2024-11-21", "--output", stage.directory],
     ] {
       try expectSuccess(words, environment)
     }

@@ -24,6 +24,7 @@ package struct DeliveryQuery: Hashable, Sendable {
 /// A verdict in JSON, whose members are the columns of the view `ridepulse.deliveries`.
 package struct Delivery: Hashable, Sendable {
   package let rideID: RideID
+  package let finishedAt: Timestamp?
   package let json: JSONValue
 }
 
@@ -52,16 +53,20 @@ package struct DeliveryLog: Sendable {
     name: "deliveries_cursor",
     sql: "select ridepulse.deliveries_cursor(\(SQLTime.timestamp("$1::bigint")))")
 
-  package func page(_ query: DeliveryQuery) async throws(PostgresError) -> DeliveryPage {
+  /// - Parameter timeout: the limit of each statement.
+  package func page(
+    _ query: DeliveryQuery, timeout: Duration = .seconds(10)
+  ) async throws(PostgresError) -> DeliveryPage {
     let start: String?
     switch query.start {
     case .oldest: start = nil
     case .after(let cursor): start = cursor
     case .since(let time):
-      start = try await session.run([Call(Self.cursor, [String(time.microseconds)])])[0]
-        .string(0, 0)
+      start = try await session.run(
+        [Call(Self.cursor, [String(time.microseconds)])], timeout: timeout)[0].string(0, 0)
     }
-    let rows = try await session.run([Call(Self.after, [start, String(query.limit)])])[0]
+    let rows = try await session.run(
+      [Call(Self.after, [start, String(query.limit)])], timeout: timeout)[0]
     let verdicts = try Verdict.all(rows)
     return DeliveryPage(
       deliveries: verdicts.map(\.delivery), next: verdicts.last.map(\.next) ?? start)
@@ -80,24 +85,45 @@ private struct Verdict: SelectedRecord {
 }
 
 extension Delivery: SelectedRecord {
+  private enum Kind {
+    /// A text that is never NULL.
+    case word
+    case text, number, time
+  }
+
+  /// The columns of the view, in its order.
+  private static let columns: [(name: String, kind: Kind)] = [
+    ("kind", .word), ("owner_id", .text), ("platform", .text), ("reason_code", .text),
+    ("ride_id", .word), ("event", .word), ("rule", .word), ("app", .word), ("push_type", .text),
+    ("status", .word), ("reason", .text), ("attempts", .number), ("apns_id", .text),
+    ("collapse_id", .text), ("created_at", .time), ("finished_at", .time),
+    ("token_suffix", .text), ("seen_at", .time), ("apns_unique_id", .text),
+  ]
+
+  /// The members of the JSON, in the order of the view.
+  package static var names: [String] { columns.map(\.name) }
+
   init(_ columns: inout some RecordColumns) throws(PostgresError) {
-    rideID = try columns.next("ride_id")
-    var members: [String: JSONValue] = ["ride_id": .string(rideID.text)]
-    for name in ["kind", "event", "rule", "app", "status"] {
-      members[name] = .string(try columns.next(name))
+    var members: [String: JSONValue] = [:]
+    var (ride, finishedAt): (String, Timestamp?) = ("", nil)
+    for (name, kind) in Self.columns {
+      switch kind {
+      case .word:
+        let text: String = try columns.next(name)
+        members[name] = .string(text)
+        if name == "ride_id" { ride = text }
+      case .text:
+        let text: String? = try columns.next(name)
+        members[name] = text.map { .string($0) } ?? .null
+      case .number: members[name] = .integer(try columns.next(name))
+      case .time:
+        let time: Timestamp? = try columns.next(name)
+        members[name] = time.map { .string(CivilTime.exact($0)) } ?? .null
+        if name == "finished_at" { finishedAt = time }
+      }
     }
-    members["attempts"] = .integer(try columns.next("attempts"))
-    for name in [
-      "owner_id", "platform", "reason_code", "push_type", "reason", "apns_id", "collapse_id",
-      "token_suffix", "apns_unique_id",
-    ] {
-      let text: String? = try columns.next(name)
-      members[name] = text.map { .string($0) } ?? .null
-    }
-    for name in ["created_at", "finished_at", "seen_at"] {
-      let time: Timestamp? = try columns.next(name)
-      members[name] = time.map { .string(CivilTime.exact($0)) } ?? .null
-    }
+    rideID = RideID(ride)
+    self.finishedAt = finishedAt
     json = .object(members)
   }
 }

@@ -85,6 +85,7 @@ enum Grants {
     .function("request_permits", .engine), .function("report_permits", .engine),
     .function("deliveries_cursor", .app, .engine, .reader, loss: .httpCalls),
     .function("deliveries_after", .app, .engine, .reader, loss: .httpCalls),
+    .function("verdict_horizon", .engine, .reader, loss: .reports),
     .function("report_channel", .engine),
     .function("server_place", .engine), .function("wal_timeline", .engine),
     .function("claim_place", .engine),
