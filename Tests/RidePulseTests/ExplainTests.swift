@@ -186,3 +186,43 @@ import TestSupport
     #expect(wrong.status == 64 && wrong.errors.contains("--format html is about a ride"))
   }
 }
+
+/// Tests of `ridepulse explain RIDE --at TIME`.
+@Suite("explain --at", .timeLimit(.minutes(60))) struct ExplainPastTests {
+  @Test func `a ride is shown as the ledger records it at the time`() async throws {
+    try await Stage.run { stage in
+      try await stage.sql(
+        """
+        insert into ridepulse.rides (id, state, customer_id) values ('r1', 'done', 'c1');
+        insert into ridepulse.ledger (ride_id, apns_id, event, rule, app, push_type, status,
+          attempts, reason, occurred_at, created_at, finished_at)
+        values ('r1', gen_random_uuid(), 'cron', 'morning', 'customer', 'alert', 'expired', 4,
+          'too late', to_timestamp(1700000000), to_timestamp(1700000001), to_timestamp(1700000060))
+        """)
+      let words = ["explain", "r1", "--at", "2023-11-14T22:13:30Z"]
+      let table = try Command.ridepulse(words, stage.environment)
+      #expect(
+        table.output.hasPrefix("as the ledger records it at 2023-11-14 22:13:30 +00:00: "),
+        "\(table)")
+      #expect(table.output.contains("  morning (alert) to customer: pending\n"), "\(table)")
+      #expect(!table.output.contains("too late") && !table.output.contains("agenda"))
+      let json = try Command.ridepulse(words + ["--format", "json"], stage.environment)
+      let report = try #require(JSONValue(json: json.output.utf8))
+      #expect(report["at"] == .string("2023-11-14T22:13:30Z") && report["agenda"] == .null)
+      let decision = report["timeline"]?.elements.first?["decisions"]?.elements.first
+      #expect(decision?["status"] == .string("pending") && decision?["reason"] == .null)
+    }
+  }
+
+  @Test(
+    arguments: [
+      (["--owner", "c1", "--at", "2023-11-14T22:13:30Z"], "--at is about a ride"),
+      (["r1", "--at", "2023-11-14T22:13:30Z", "--format", "html"], "--at is about a ride"),
+      (["r1", "--at", "2923-11-14T22:13:30Z"], "--at is not in the past"),
+      (["r1", "--at", "noon"], "--at noon is not a time"),
+    ] as [([String], String)])
+  func `a mistake is named`(words: [String], text: String) throws {
+    let result = try Command.ridepulse(["explain"] + words, ["DATABASE_URL": "host=/nowhere"])
+    #expect(result.status == 64 && result.errors.contains(text), "\(result.errors)")
+  }
+}

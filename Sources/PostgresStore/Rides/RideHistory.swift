@@ -49,6 +49,8 @@ package struct RideHistory: Sendable {
 
   /// The database's time of the read.
   package var now: Timestamp
+  /// The past time that the history is about; nil means now.
+  package var time: Timestamp?
   package var ride: Ride?
   /// The row on the agenda; nil for a ride that is over or never existed.
   package var plan: Plan?

@@ -23,6 +23,9 @@ enum Explain: Command {
         name: "--token", value: "SUFFIX",
         help:
           "the last 6 or more characters of a token: its phone, card or start token, newest pushes"),
+      .init(
+        name: "--at", value: "TIME",
+        help: "a ride as the ledger records it at this time, such as 2026-11-21T08:00:00Z"),
       .choice("--format", "FORMAT", CommandForm.words(ExplainFormat.self), default: "table"),
     ],
     notes: [
@@ -35,13 +38,14 @@ enum Explain: Command {
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let query = try SearchQuery(context.arguments)
+    let time = try time(context.arguments, isOfRide: query == nil)
     let format = context.arguments.choice("--format") ?? ExplainFormat.table
     guard let query else {
       if format == .html {
         try await page(ofRide: context.arguments.operands[0], context.environment)
         return .done
       }
-      try await explain(ride: context.arguments.operands[0], context.environment, format)
+      try await explain(ride: context.arguments.operands[0], at: time, context.environment, format)
       return .done
     }
     if format == .html {
@@ -65,13 +69,26 @@ enum Explain: Command {
     return .done
   }
 
+  /// Returns the past time that is asked for; nil means now.
+  private static func time(
+    _ arguments: Arguments, isOfRide: Bool
+  ) throws(UsageError) -> Timestamp? {
+    guard let time = try arguments.time("--at") else { return nil }
+    if !isOfRide || arguments.choice("--format") == ExplainFormat.html {
+      throw arguments.error("--at is about a ride, as table or json")
+    }
+    if time > MachineTime.now { throw arguments.error("--at is not in the past") }
+    return time
+  }
+
   private static func explain(
-    ride id: String, _ environment: [String: String], _ format: ExplainFormat
+    ride id: String, at time: Timestamp?, _ environment: [String: String],
+    _ format: ExplainFormat
   ) async throws {
     let history = try await Database.with(environment, name: "explain") { session in
       try await found(id, session)
     }
-    let report = RideReport(history, of: id)
+    let report = RideReport(time.map { history.at($0) } ?? history, of: id)
     switch format {
     case .table, .html: Terminal.print(ExplainTable(report).text)
     case .json: Terminal.print(json: report.json)
@@ -122,7 +139,10 @@ struct ExplainTable {
       lines.append("\(local(entry.at))  \(entry.event)\(id)\(waits)")
       lines += entry.decisions.flatMap(rows.lines)
     }
-    if report.timeline.isEmpty { lines += ["", "no rule has fired for it"] }
+    if report.timeline.isEmpty {
+      let then = report.history.time == nil ? "has fired" : "had fired"
+      lines += ["", "no rule \(then) for it"]
+    }
     let cards = CardLines(history: report.history, zone: zone).all
     let parts = lines + phones + cards + rows.decidedBy(report.history.entries)
     return parts.map { Escape.line($0) }.joined(separator: "\n")
@@ -137,6 +157,11 @@ struct ExplainTable {
   private var head: [String] {
     let history = report.history
     var lines: [String] = []
+    if let time = history.time {
+      lines.append(
+        "as the ledger records it at \(local(time)): the ride's row, people and phones are those of "
+          + "now, and the attempts of what was pending are not known")
+    }
     if let ride = history.ride {
       let people = [("customer", ride.customerID), ("driver", ride.driverID)].compactMap {
         name, id in id.map { "\(name) \($0)" }
@@ -160,11 +185,13 @@ struct ExplainTable {
     lines += history.contacts.map {
       "last contact of \($0.app) \($0.ownerID): \(local($0.contactedAt))"
     }
-    guard let plan = history.plan else { return lines + ["not on the agenda"] }
+    guard let plan = history.plan else {
+      return history.time == nil ? lines + ["not on the agenda"] : lines
+    }
     var next = plan.due.map { "next due \(local($0))" } ?? "due with its next event"
     if let reason = plan.parkedReason {
       next =
-        "parked: \(reason); once that is fixed: select \(Database.schema).unpark(\(SQLText.literal(report.id)))"
+        "parked: \(reason); once that is fixed: ridepulse unpark -- \(ShellText.word(report.id))"
     }
     if let node = plan.node { next += "; held by node \(node) now" }
     return lines + [next]

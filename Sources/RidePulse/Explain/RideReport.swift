@@ -33,7 +33,7 @@ struct RideReport {
       }
     }
     timeline += history.waiting.map {
-      Entry(at: $0.at, event: $0.name, eventID: $0.id, isWaiting: true)
+      Entry(at: $0.at, event: $0.name, eventID: $0.id == 0 ? nil : $0.id, isWaiting: true)
     }
     // A push that was retried is listed with its event, and not at the time of its verdict.
     self.timeline = timeline.sorted { ($0.at, $0.eventID ?? 0) < ($1.at, $1.eventID ?? 0) }
@@ -57,7 +57,8 @@ struct RideReport {
       "phones": .array(history.phones.map(\.json)),
       "contacts": .array(history.contacts.map(\.json)),
     ]
-    return .object(members.merging(more) { $1 })
+    let past: [String: JSONValue] = history.time.map { ["at": .orNull($0)] } ?? [:]
+    return .object(members.merging(more) { $1 }.merging(past) { $1 })
   }
 
   private static func ride(_ ride: Ride) -> JSONValue {
