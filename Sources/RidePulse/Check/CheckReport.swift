@@ -1,4 +1,5 @@
 import Base
+import RideCore
 import RuleFiles
 
 /// The format of what `check` finds: for people, for programs, for code scanning, and for the log of a
