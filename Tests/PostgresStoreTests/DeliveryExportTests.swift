@@ -52,7 +52,7 @@ import Testing
   @Test func `a day is not complete while a transaction of it is open`() async throws {
     try await add("first", after: 0)
     let other = try PostgresSession(conninfo: url)
-    let pid = try #require(await other.value("select pg_backend_pid()"))
+    let pid = try #require(try await other.value("select pg_backend_pid()"))
     let late = other.begin(
       """
       with w as (insert into ridepulse.ledger (ride_id, apns_id, event, rule, app, push_type, status,
@@ -63,7 +63,7 @@ import Testing
       """)
     try await session.waitUntilSleeping(pid)
     #expect(try await exported() == ["first", "late"])
-    #expect(try await late.value.failure == nil)
+    #expect(await late.value.failure == nil)
     await other.close()
   }
 

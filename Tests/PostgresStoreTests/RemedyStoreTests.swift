@@ -123,7 +123,7 @@ import Testing
     try await add("a")
     try await add("b")
     let other = try PostgresSession(conninfo: url)
-    let pid = try #require(await other.value("select pg_backend_pid()"))
+    let pid = try #require(try await other.value("select pg_backend_pid()"))
     let held = other.begin(
       """
       with l as materialized (select from ridepulse.devices where token = 'a' for update)
