@@ -258,7 +258,7 @@ INCIDENTS = [
     Incident("topic", "APNs refuses an app's topic", refuse_topic, r"DeviceTokenNotForTopic|topic",
              "TopicRefused|LanePaused",
              fix_it=lambda world: world.apns.post("faults", []),
-             runbook="select ridepulse.unquarantine('customer')"),
+             runbook="unquarantine customer"),
     Incident("gone", "APNs reports 140 of 200 phones as gone", report_gone,
              r"lost phones|were disabled|reported as gone", "Lost|Gone", fix_it=register_again),
     Incident("fcm", "FCM is down", lambda world: world.fcm.kill(), r"FCM.*(" + UNREACHABLE + ")",
@@ -300,11 +300,15 @@ INCIDENTS = [
 def run_printed(world, check):
     """Runs the command that doctor prints; returns the role that ran it and what was run."""
     for remedy in check["remedy"]:
+        # The last one, where it prints one that shows the reasons first.
+        verb = re.search(r"then ridepulse (.*)$", remedy)
+        if verb:
+            world.ridepulse(*shlex.split(verb[1]), user="engine")
+            return "engine", f"ridepulse {verb[1]}"
         commands = re.findall(r"psql .*", remedy)
         if not commands:
             continue
         words = shlex.split(commands[-1])
-        # The last one, where it prints one that shows the reasons first.
         sql = words[len(words) - words[::-1].index("-c")].rstrip(",")
         is_owners = "schema's owner" in remedy or "as its role" in remedy
         user = "owner" if is_owners else "engine"
