@@ -72,7 +72,9 @@ create table ridepulse.events (
   created_at  timestamptz not null default clock_timestamp(),
   customer_id text,
   driver_id   text,
-  former      jsonb
+  former      jsonb,
+  -- One byte more than version 00 has, so that a longer text is seen to be malformed.
+  trace       text default nullif(left(current_setting('ridepulse.traceparent', true), 56), '')
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1);
 
 -- A claim reads only the first events of each ride.
@@ -94,6 +96,8 @@ comment on column ridepulse.events.driver_id is
 comment on column ridepulse.events.former is
   'The row before the change, as ridepulse.former_row returns it; null unless the change replaced '
   'or removed one of the ride''s people.';
+comment on column ridepulse.events.trace is
+  'The traceparent that the transaction had set, unchecked; null without one. See docs/traces.md.';
 
 -- A ride with unconsumed events is due whatever its due_at is. The lease is not indexed, and due_at
 -- stays unchanged while a ride is leased, so that a claim is a HOT update.

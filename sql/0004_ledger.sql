@@ -112,6 +112,29 @@ comment on column ridepulse.receipts.app is 'The app of owner_id.';
 comment on column ridepulse.receipts.owner_id is
   'The owner of whom this is the first receipt of a day that an escalation awaited; null for all others.';
 
+-- Apart from the ledger, whose rows need no trace: a sampled push is here until its receipt comes, for
+-- 1 day at most (docs/decisions/0128-traces.md).
+create table ridepulse.traced_pushes (
+  apns_id    uuid primary key,
+  trace      text not null,
+  app        text not null,
+  created_at timestamptz not null default now(),
+  is_seen    boolean not null default false
+) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05);
+
+create index traced_pushes_seen on ridepulse.traced_pushes (apns_id) where is_seen;
+
+create index traced_pushes_by_age on ridepulse.traced_pushes (created_at);
+
+comment on table ridepulse.traced_pushes is
+  'Accepted pushes of sampled traces whose receipts have not been exported. See docs/traces.md.';
+comment on column ridepulse.traced_pushes.apns_id is 'apns-id of the push.';
+comment on column ridepulse.traced_pushes.trace is
+  'The traceparent of the attempt that was accepted.';
+comment on column ridepulse.traced_pushes.app is 'The app of the phone.';
+comment on column ridepulse.traced_pushes.created_at is 'When the row was written.';
+comment on column ridepulse.traced_pushes.is_seen is 'Whether the app has reported the push since.';
+
 create function ridepulse.seen(apns_id uuid) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -121,6 +144,8 @@ begin
   end if;
   insert into ridepulse.receipts (apns_id) values (seen.apns_id)
   on conflict on constraint receipts_pkey do nothing;
+  update ridepulse.traced_pushes t set is_seen = true
+  where t.apns_id = seen.apns_id and not t.is_seen;
 end
 $$;
 

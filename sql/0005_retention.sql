@@ -187,7 +187,7 @@ insert into ridepulse.sweeps (name, place) values
   ('rides', 1), ('live_activities', 2), ('push_to_start_tokens', 3), ('devices', 4),
   ('contacts', 5), ('channels', 6), ('watch_errors', 7), ('nodes', 8), ('idempotency_keys', 9),
   ('legacy_frames', 10), ('receipts', 11), ('preferences', 12), ('permits', 13),
-  ('installation_contacts', 14), ('removed_rows', 15);
+  ('installation_contacts', 14), ('removed_rows', 15), ('traced_pushes', 16);
 
 create function ridepulse.sweep_condition(name text) returns text
 language sql immutable set search_path = pg_catalog, pg_temp as $$
@@ -229,6 +229,7 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
     when 'removed_rows' then 't.removed_at < now() - interval ''1 day'''
     when 'nodes' then 't.seen_at < now() - interval ''1 day'''
     when 'idempotency_keys' then 't.created_at < now() - interval ''1 day'''
+    when 'traced_pushes' then 't.created_at < now() - interval ''1 day'''
     when 'legacy_frames' then 't.taken_at < now() - interval ''1 day'''
   end
 $$;

@@ -57,8 +57,9 @@ extension Engine {
       parts.log(.warning, .ridesLeftByAge, ["rides": decisions.count, "passed": passed])
       return claim
     }
-    // Which rides are recorded is computed without the lock, which reports of answers wait for.
-    let times = parts.recording == nil ? [] : decisions.map { self.times(of: $0.1, at: now) }
+    // Which rides are timed is computed without the lock, which reports of answers wait for.
+    let isTimed = parts.recording != nil || parts.onSpans != nil
+    let times = isTimed ? decisions.map { self.times(of: $0.1, configuration, at: now) } : []
     let (requests, hasFinished) = state.withLock { state in
       var requests: [PushRequest] = []
       requests.reserveCapacity(decisions.count)
@@ -107,11 +108,17 @@ extension Engine {
     }
   }
 
-  /// Returns where to record the times of a ride's pushes; nil for a ride that is not recorded.
-  private func times(of decision: Decision, at now: Timestamp) -> PassTimes? {
-    guard let sample = parts.recording, sample.contains(decision.view.rideID) else { return nil }
+  /// Returns where to record the times of a ride's pushes; nil for a ride that is neither recorded
+  /// nor traced.
+  private func times(
+    of decision: Decision, _ configuration: EngineConfiguration, at now: Timestamp
+  ) -> PassTimes? {
+    let sample = parts.recording.flatMap { $0.contains(decision.view.rideID) ? $0 : nil }
+    let isTraced = parts.onSpans != nil && decision.isTraced
+    if sample == nil, !isTraced { return nil }
     return PassTimes(
-      decidedAt: now, sample: sample, pushes: decision.pushes.count, at: time.uptime())
+      decidedAt: now, sample: sample, rules: isTraced ? configuration.revision?.rules : nil,
+      pushes: decision.pushes.count, at: time.uptime())
   }
 
   /// Logs each state and event that no rule file declares, once for a configuration.

@@ -64,9 +64,11 @@ extension Engine {
       }
       let locked = Set(result.locked)
       let unwritten = locked.union(result.lost)
-      let written = rides.filter { !unwritten.contains($0.claim) }.map(\.decision.settlement)
+      let settled = rides.filter { !unwritten.contains($0.claim) }
+      let written = settled.map(\.decision.settlement)
       audit(written)
       parts.onSettled(written)
+      if let onSpans = parts.onSpans { onSpans(settled.flatMap(\.spans)) }
       state.withLock { state in
         state.settleSize.worked(rides.count)
         state.settleTimes.add(took)

@@ -21,6 +21,8 @@ package struct EngineDependencies: Sendable {
   package var onSettled: @Sendable ([Settlement]) -> Void
   /// Receives each decision once its pushes have ended, with their outcomes; must not block.
   package var onSent: @Sendable (Decision, [PushOutcome]) -> Void
+  /// Receives the spans of rides after they are settled; must not block. Nil if none are made.
+  package var onSpans: (@Sendable ([TraceSpan]) -> Void)?
   /// Called when nothing has been due or in flight for a while after the start or after much work.
   package var onRest: @Sendable () -> Void
 

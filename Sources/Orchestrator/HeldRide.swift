@@ -24,8 +24,10 @@ struct HeldRide: Sendable {
   private var chainSentAt: [Duration?] = []
   /// The pushes that the transport returned because they had no stream.
   private var returns: [Int: Return] = [:]
-  /// Only of a recorded ride.
+  /// Only of a recorded or traced ride.
   var times: PassTimes?
+  /// Of a traced ride, once its settlement is complete.
+  private(set) var spans: [TraceSpan] = []
   /// The urgency of the ride: the earliest end of validity among its pushes.
   private var validUntil: Timestamp
 
@@ -143,6 +145,7 @@ struct HeldRide: Sendable {
     if let times {
       decision.settlement.recorded = RecordedPass(
         decision, outcomes, decision.settlement, times, now: now)
+      if decision.isTraced { spans = SpanBuilder.spans(of: decision, outcomes, times, now: now) }
     }
     return outcomes
   }

@@ -1,3 +1,5 @@
+package import RideCore
+
 /// Executes writing calls of the API, once for each key.
 package struct APICallStore: Sendable {
   private let session: PostgresSession
@@ -25,6 +27,10 @@ package struct APICallStore: Sendable {
     name: "api_answer",
     sql: "select outcome, status, body from ridepulse.idempotent_call($1, $2, $3::jsonb, $4)")
 
+  /// $1 the `traceparent` of the events that the transaction emits.
+  private static let trace = Statement(
+    name: "api_trace", sql: "select set_config('ridepulse.traceparent', $1, true)")
+
   /// How long a call may wait for PostgreSQL, including for a row that another session has locked.
   static let limit: Duration = .seconds(5)
 
@@ -34,19 +40,23 @@ package struct APICallStore: Sendable {
   /// - Parameters:
   ///   - arguments: a JSON object, already validated.
   ///   - awaitedState: the state that the ride must be in; nil for any.
+  ///   - trace: the span of the caller, for the events that the call emits; nil for none.
   package func answer(
-    _ call: String, _ arguments: String, key: String?, awaitedState: String? = nil
+    _ call: String, _ arguments: String, key: String?, awaitedState: String? = nil,
+    trace: TraceParent? = nil
   ) async throws(PostgresError) -> Outcome {
-    let rows = try await session.run(
-      [Call(Self.answer, [key, call, arguments, awaitedState])], timeout: Self.limit)
-    let isReplayed = rows[0].string(0, 0) == "replayed"
-    switch rows[0].string(0, 0) {
+    let setting = trace.map { [Call(Self.trace, [$0.text])] } ?? []
+    let results = try await session.run(
+      setting + [Call(Self.answer, [key, call, arguments, awaitedState])], timeout: Self.limit)
+    let rows = results[results.count - 1]
+    let isReplayed = rows.string(0, 0) == "replayed"
+    switch rows.string(0, 0) {
     case "under way": return .isUnderWay
     case "other request": return .isOfAnotherRequest
-    case "other state": return .isInOtherState(rows[0].string(0, 2))
+    case "other state": return .isInOtherState(rows.string(0, 2))
     case "no ride": return .hasNoRide
     default:
-      guard let status = rows[0].int64(0, 1), let body = rows[0].string(0, 2) else {
+      guard let status = rows.int64(0, 1), let body = rows.string(0, 2) else {
         throw PostgresError(.protocol(reason: "ridepulse.idempotent_call returned no row"))
       }
       return .answered(status: Int(status), body: body, isReplayed: isReplayed)

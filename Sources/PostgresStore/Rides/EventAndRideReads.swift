@@ -36,13 +36,25 @@ struct EventRead: Sendable {
   let driver: ResultColumn<String>
   /// The ride's row before the change.
   let former: ResultColumn<String>
+  /// The app's `traceparent`, as it was handed over; nil if traces are not read.
+  let trace: ResultColumn<String>?
   /// $1 ride IDs, $2 limit for each ride.
   let statement: Statement
 
   static let all = EventRead(.bounded)
   static let small = EventRead(.small)
+  private static let allWithTraces = EventRead(.bounded, traces: true)
+  private static let smallWithTraces = EventRead(.small, traces: true)
 
-  private init(_ size: ReadSize) {
+  /// - Parameter traces: Whether the service exports spans.
+  static func of(_ size: ReadSize, traces: Bool) -> EventRead {
+    switch size {
+    case .small: traces ? smallWithTraces : small
+    case .bounded: traces ? allWithTraces : all
+    }
+  }
+
+  private init(_ size: ReadSize, traces: Bool = false) {
     var list = SelectList()
     ride = list.text("ride_id")
     id = list.integer("id")
@@ -54,6 +66,7 @@ struct EventRead: Sendable {
     customer = list.text("customer_id")
     driver = list.text("driver_id")
     former = list.text("case when fits then former::text end")
+    trace = traces ? list.text("trace") : nil
     let first = """
       unnest($1::text[]) r (id)
             cross join lateral (select * from ridepulse.events e where e.ride_id = r.id
@@ -84,7 +97,7 @@ struct EventRead: Sendable {
         """
       }
     statement = Statement(
-      name: size == .small ? "small_events" : "claimed_events",
+      name: (size == .small ? "small_events" : "claimed_events") + (traces ? "_traces" : ""),
       sql: """
         select \(list.sql)
         from (

@@ -22,6 +22,7 @@ package final class PostgresRideStore: RideStore {
   let listener: WakeListener?
   let sweeping: (@Sendable ([Call], Duration) async throws -> [QueryResult])?
   let onLate: @Sendable () -> Void
+  private let readsTraces: Bool
   let log: Log
   /// When the last call must have ended, as uptime; nil until the node stops.
   private let end = Mutex<Duration?>(nil)
@@ -60,23 +61,25 @@ package final class PostgresRideStore: RideStore {
   ///   - sweeping: runs the calls of a sweep within a time limit; without it sweeps use the session
   ///     of the claims.
   ///   - onLate: called when a sweep has found something to claim; must not block.
+  ///   - readsTraces: whether claims read the traces of events.
   package init(
     node: String, host: String, apps: [App], pin: DatabasePin = .none, rules: RuleSet,
     lease: Duration,
     claims: PostgresSession, settlements: PostgresSession, listener: WakeListener? = nil,
     sweeping: (@Sendable ([Call], Duration) async throws -> [QueryResult])? = nil,
-    onLate: @escaping @Sendable () -> Void = {}, log: Log
+    onLate: @escaping @Sendable () -> Void = {}, readsTraces: Bool = false, log: Log
   ) {
     self.node = node
     self.host = host
     sender = Mutex(Sender(apps: apps, pin: pin))
-    reading = Mutex(RideReading(apps: apps, rules: rules))
+    reading = Mutex(RideReading(apps: apps, rules: rules, traces: readsTraces))
     self.lease = lease
     self.claims = claims
     self.settlements = settlements
     self.listener = listener
     self.sweeping = sweeping
     self.onLate = onLate
+    self.readsTraces = readsTraces
     self.log = log
   }
 
@@ -149,7 +152,7 @@ package final class PostgresRideStore: RideStore {
   ///   that were locked are tried again.
   package func adopt(_ rules: RuleSet) async throws -> Int {
     let apps = sender.withLock { $0.apps }
-    reading.withLock { $0 = RideReading(apps: apps, rules: rules) }
+    reading.withLock { $0 = RideReading(apps: apps, rules: rules, traces: readsTraces) }
     let digest = rules.timingDigest
     let known = try await run(settlements, [Call(TimingStatements.known)])
     if known[0].string(0, 0) ?? "" == digest { return 0 }

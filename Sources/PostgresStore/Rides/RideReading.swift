@@ -6,6 +6,7 @@ struct RideReading {
   private let cardApps: [App]
   private let startEvents: Set<String>
   private let broadcasts: Bool
+  private let readsTraces: Bool
   private let phones: Statement
   private let contactApps: [App]
   private let postApps: [App]
@@ -15,8 +16,11 @@ struct RideReading {
   private let cards: Statement
   private let startTokens: Statement
 
-  /// - Parameter apps: the apps whose phones rules may address.
-  init(apps: [App], rules: RuleSet) {
+  /// - Parameters:
+  ///   - apps: the apps whose phones rules may address.
+  ///   - traces: whether the traces of events are read.
+  init(apps: [App], rules: RuleSet, traces: Bool = false) {
+    readsTraces = traces
     postApps = rules.postApps
     // A post needs no bundle ID of its app.
     self.apps = apps + postApps.filter { !apps.contains($0) }
@@ -51,9 +55,11 @@ struct RideReading {
   /// ride that it is rendered from.
   func reads(_ claims: ClaimReader, _ size: ReadSize) -> [Read] {
     let rides = PostgresArray.literal(claims.claims.map(\.rideID))
-    let events = size == .small ? EventRead.small : EventRead.all
+    let events = EventRead.of(size, traces: readsTraces)
     var reads = [
-      Read(events.statement, [rides, String(size.eventLimit + 1)]) { $0.readEvents($1, size) },
+      Read(events.statement, [rides, String(size.eventLimit + 1)]) {
+        $0.readEvents($1, events, size)
+      },
       Read(size == .small ? smallRides : self.rides, [rides]) { $0.readRides($1) },
       Read(ParticipantRead.all.statement, [rides]) { $0.readParticipants($1) },
     ]

@@ -34,9 +34,12 @@ struct RideRows {
     for (read, rows) in zip(reads, results) { read.take(&self, rows) }
   }
 
-  /// - Parameter size: how the rows were read; nil if all events of the rides were.
-  mutating func readEvents(_ rows: QueryResult, _ size: ReadSize? = nil) {
-    let columns = EventRead.all
+  /// - Parameters:
+  ///   - columns: those that were selected.
+  ///   - size: how the rows were read; nil if all events of the rides were.
+  mutating func readEvents(
+    _ rows: QueryResult, _ columns: EventRead = .all, _ size: ReadSize? = nil
+  ) {
     for row in 0..<rows.rowCount {
       guard let ride = rows[row, columns.ride].map(RideID.init), let id = rows[row, columns.id],
         let name = rows[row, columns.name], let createdAt = rows[row, columns.createdAt]
@@ -66,12 +69,18 @@ struct RideRows {
       var event = RideEvent(id: id, name: name, at: createdAt, data: data)
       event.people = people(rows, row, ofRide: ride)
       views[index].events.append(event)
+      if let column = columns.trace, let text = rows[row, column],
+        let trace = EventTrace(event.key, text)
+      {
+        views[index].traces.append(trace)
+      }
     }
   }
 
   private mutating func people(
     _ rows: QueryResult, _ row: Int, ofRide ride: RideID
   ) -> EventPeople? {
+    // With and without traces, these columns are the same.
     let columns = EventRead.all
     let customer = rows[row, columns.customer].map(OwnerID.init)
     let driver = rows[row, columns.driver].map(OwnerID.init)

@@ -104,6 +104,7 @@ enum SettleRows {
     [
       .text("ride_id") { $0.ride.text }, .text("event") { $0.value.event.name },
       .text("data") { $0.value.event.data }, .integer("place") { $0.value.index },
+      .text("trace") { $0.value.event.trace?.text },
     ])
 
   /// Returns the parameters of a batch; those of events only if there are any.

@@ -43,8 +43,8 @@ enum SettleStatements {
     and: """
       , emitted as (
         -- The next decision on the ride handles them; they concern whom the ride names now.
-        insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
-        select m.ride_id, m.event, m.data::jsonb, r.customer_id, r.driver_id
+        insert into ridepulse.events (ride_id, event, data, customer_id, driver_id, trace)
+        select m.ride_id, m.event, m.data::jsonb, r.customer_id, r.driver_id, m.trace
         from \(SettleRows.emits.table("m"))
         join held on held.ride_id = m.ride_id
         left join (

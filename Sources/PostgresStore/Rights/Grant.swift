@@ -52,6 +52,7 @@ struct Grant: Sendable {
     case recording = "serve with RIDEPULSE_RECORD does not start, and record reads nothing"
     case lastRules = "a node whose rule files have problems does not start"
     case metrics = "GET /metrics has no number of phones"
+    case traces = "receipts are not exported with their traces"
     case reports = "commands that people run do not show it"
   }
 

@@ -41,6 +41,7 @@ enum Grants {
     .table("phone_counts", engine: [.select, .update], reader: read, loss: .metrics),
     .table("installation_contacts", engine: read, reader: read),
     .table("receipts", engine: [.select, .update], reader: read),
+    .table("traced_pushes", engine: own, loss: .traces),
     .table("preferences", engine: read, reader: read),
     .table("permits", engine: read, reader: read),
     .table("recorded", engine: [.select, .insert], reader: read, loss: .recording),

@@ -65,6 +65,8 @@ extension Decider {
     let refusal = tally.admit()
     decision.emitTally = tally
     if let refusal { return close(entry, .suppressed, refusal) }
+    var event = event
+    if decision.isTraced { event.trace = decision.traces[entry.event.key]?.parent }
     decision.settlement.emits.append(event)
     close(entry, .accepted, reason)
   }

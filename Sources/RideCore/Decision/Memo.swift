@@ -24,6 +24,8 @@ package struct Memo: Hashable, Sendable {
   package var fired: [String: String] = [:]
   /// The events that the ride's rules emitted lately; nil if they emitted none.
   package var emitTally: EmitTally?
+  /// The traces of events that something waits about.
+  package var traces: [EventTrace] = []
 
   /// The rest of a pass that was split into parts.
   package var part: OpenPart?
@@ -34,7 +36,7 @@ package struct Memo: Hashable, Sendable {
   package var isEmpty: Bool {
     waiting.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && unrepeatable.isEmpty
       && part == nil && conditions.isEmpty && fired.isEmpty && emitTally == nil
-      && awaitedStarts.isEmpty && runs.isEmpty
+      && awaitedStarts.isEmpty && runs.isEmpty && traces.isEmpty
   }
 }
 

@@ -8,6 +8,8 @@ package struct RideView: Hashable, Sendable {
   package var ride: Ride?
   /// The events that are not consumed yet, oldest first.
   package var events: [RideEvent]
+  /// The traces of events, if their app handed over any and the service exports spans.
+  package var traces: [EventTrace] = []
   /// Whether there are more events than one claim reads.
   package var hasMoreEvents = false
   /// The phones of all people whom the ride, its events and its memo concern.

@@ -63,6 +63,8 @@ package struct EmittedEvent: Hashable, Sendable {
   package var data: String
   /// When it is emitted, as far as the caller can tell; the database records its own time.
   package var at: Timestamp
+  /// The trace of the event that made the rule fire.
+  package var trace: TraceParent?
 }
 
 extension Decision {
@@ -119,6 +121,7 @@ extension Decision {
     settlement.nextDue = (settlement.memo.waiting.map(\.due) + dues).min()
     settlement.keep(emitTally, now: now)
     settlement.isOver = !isActive && settlement.nextDue == nil
+    if isTraced { settlement.memo.keep(traces) }
     return settlement
   }
 }

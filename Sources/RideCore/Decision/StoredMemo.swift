@@ -45,6 +45,7 @@ extension Memo: StoredValue {
     try fields.parts("awaitedStarts", &awaitedStarts)
     try fields.parts("runs", &runs)
     try fields.field("emits", &emitTally)
+    try fields.parts("traces", &traces)
   }
 
   private mutating func write(_ data: [Int64: String], to fields: inout FieldWriter) {

@@ -1,21 +1,25 @@
 package import Base
 
-/// When the pushes of a recorded ride were sent and answered, in the engine's uptime, and why it is
-/// recorded.
+/// When the pushes of a ride that is recorded or traced were sent and answered, in the engine's uptime.
 package struct PassTimes: Hashable, Sendable {
   /// The time of the decision.
   package let decidedAt: Timestamp
-  let sample: RecordSample
+  /// Why the ride is recorded; nil if it is only traced.
+  package let sample: RecordSample?
+  /// `RuleSet.digest` of the rules that decided it; nil if it is not traced.
+  let rules: String?
   private let began: Duration
   private var sent: [Duration]
   private var answered: [Duration]
 
   /// - Parameter uptime: when the first pushes were submitted.
   package init(
-    decidedAt: Timestamp, sample: RecordSample, pushes: Int, at uptime: Duration
+    decidedAt: Timestamp, sample: RecordSample?, rules: String? = nil, pushes: Int,
+    at uptime: Duration
   ) {
     self.decidedAt = decidedAt
     self.sample = sample
+    self.rules = rules
     began = uptime
     sent = Array(repeating: uptime, count: pushes)
     answered = sent
@@ -28,6 +32,11 @@ package struct PassTimes: Hashable, Sendable {
 
   package mutating func answer(_ push: Int, at uptime: Duration) {
     if answered.indices.contains(push) { answered[push] = uptime }
+  }
+
+  /// Returns when a push was submitted.
+  func sentAt(_ push: Int) -> Timestamp {
+    decidedAt + (sent.indices.contains(push) ? max(.zero, sent[push] - began) : .zero)
   }
 
   /// Returns when the answer to a push came.

@@ -22,12 +22,14 @@ package struct RecordedPass: Hashable, Sendable {
   ///   - outcomes: Those of the decision's pushes.
   ///   - settlement: What was made of them.
   ///   - now: When they had ended.
-  package init(
+  /// - Returns: Nil if the ride is not sampled.
+  package init?(
     _ decision: Decision, _ outcomes: [PushOutcome], _ settlement: Settlement, _ times: PassTimes,
     now: Timestamp
   ) {
+    guard let sample = times.sample else { return nil }
+    self.sample = sample
     decidedAt = times.decidedAt
-    sample = times.sample
     var content = PassContent(read: decision.view, since: times.decidedAt - Self.contactWindow)
     content.settledAt = now
     content.decidedAt = decidedAt

@@ -23,11 +23,11 @@ import Testing
     var settlement = decision.settled(outcomes, now: Sample.now + .seconds(1)) { 0.5 }
     settlement.emits += emits
     var times = PassTimes(
-      decidedAt: Sample.now, sample: try #require(RecordSample(text: "100%")),
+      decidedAt: Sample.now, sample: RecordSample(text: "100%"),
       pushes: decision.pushes.count, at: .seconds(10))
     for index in decision.pushes.indices { times.answer(index, at: .milliseconds(10_035)) }
-    return RecordedPass(
-      decision, outcomes, settlement, times, now: Sample.now + .seconds(1))
+    return try #require(
+      RecordedPass(decision, outcomes, settlement, times, now: Sample.now + .seconds(1)))
   }
 
   private func lines(_ passes: [RecordedPass]) -> [DayLine] {

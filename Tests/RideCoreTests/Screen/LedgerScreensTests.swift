@@ -79,10 +79,10 @@ import Testing
     let decision = decide(Sample.view(), by: book, now: Sample.now)
     let settlement = decision.settled([.accepted], now: Sample.now + .seconds(1)) { 0.5 }
     let times = PassTimes(
-      decidedAt: Sample.now, sample: try #require(RecordSample(text: "100%")),
+      decidedAt: Sample.now, sample: RecordSample(text: "100%"),
       pushes: decision.pushes.count, at: .zero)
-    let pass = RecordedPass(
-      decision, [.accepted], settlement, times, now: Sample.now + .seconds(1))
+    let pass = try #require(
+      RecordedPass(decision, [.accepted], settlement, times, now: Sample.now + .seconds(1)))
     return RecordedRide(
       "r1", [RecordedRide.StoredPass(fence: 1, json: pass.json)], by: book)
   }

@@ -1069,7 +1069,8 @@ CREATE TABLE ridepulse.events (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     customer_id text,
     driver_id text,
-    former jsonb
+    former jsonb,
+    trace text DEFAULT NULLIF("left"(current_setting('ridepulse.traceparent'::text, true), 56), ''::text)
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_insert_scale_factor='0.1');
 COMMENT ON TABLE ridepulse.events IS 'Events that the engine has not consumed yet. It deletes consumed events and records their pushes in the ledger.';
@@ -1081,6 +1082,7 @@ COMMENT ON COLUMN ridepulse.events.created_at IS 'The time of the statement, not
 COMMENT ON COLUMN ridepulse.events.customer_id IS 'The ride''s customer when the event was emitted: the new one if the event is its change.';
 COMMENT ON COLUMN ridepulse.events.driver_id IS 'The ride''s driver when the event was emitted: the new one if the event is its change.';
 COMMENT ON COLUMN ridepulse.events.former IS 'The row before the change, as ridepulse.former_row returns it; null unless the change replaced or removed one of the ride''s people.';
+COMMENT ON COLUMN ridepulse.events.trace IS 'The traceparent that the transaction had set, unchecked; null without one. See docs/traces.md.';
 CREATE FUNCTION ridepulse.event_names(event ridepulse.events, person ridepulse.erasure) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3599,6 +3601,8 @@ begin
   end if;
   insert into ridepulse.receipts (apns_id) values (seen.apns_id)
   on conflict on constraint receipts_pkey do nothing;
+  update ridepulse.traced_pushes t set is_seen = true
+  where t.apns_id = seen.apns_id and not t.is_seen;
 end
 $$;
 COMMENT ON FUNCTION ridepulse.seen(apns_id uuid) IS 'Records that an app displayed a push; the first report counts. apns_id: the apns-id of the push; one that is unknown, or not known yet, is no error. Errors: 22023 if it is null.';
@@ -3884,6 +3888,7 @@ CREATE FUNCTION ridepulse.sweep_condition(name text) RETURNS text
     when 'removed_rows' then 't.removed_at < now() - interval ''1 day'''
     when 'nodes' then 't.seen_at < now() - interval ''1 day'''
     when 'idempotency_keys' then 't.created_at < now() - interval ''1 day'''
+    when 'traced_pushes' then 't.created_at < now() - interval ''1 day'''
     when 'legacy_frames' then 't.taken_at < now() - interval ''1 day'''
   end
 $_$;
@@ -5163,6 +5168,20 @@ ALTER TABLE ridepulse.token_outcomes ALTER COLUMN id ADD GENERATED ALWAYS AS IDE
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE ridepulse.traced_pushes (
+    apns_id uuid NOT NULL,
+    trace text NOT NULL,
+    app text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    is_seen boolean DEFAULT false NOT NULL
+)
+WITH (fillfactor='90', autovacuum_vacuum_scale_factor='0.05');
+COMMENT ON TABLE ridepulse.traced_pushes IS 'Accepted pushes of sampled traces whose receipts have not been exported. See docs/traces.md.';
+COMMENT ON COLUMN ridepulse.traced_pushes.apns_id IS 'apns-id of the push.';
+COMMENT ON COLUMN ridepulse.traced_pushes.trace IS 'The traceparent of the attempt that was accepted.';
+COMMENT ON COLUMN ridepulse.traced_pushes.app IS 'The app of the phone.';
+COMMENT ON COLUMN ridepulse.traced_pushes.created_at IS 'When the row was written.';
+COMMENT ON COLUMN ridepulse.traced_pushes.is_seen IS 'Whether the app has reported the push since.';
 CREATE TABLE ridepulse.unread_rides (
     ride_id text NOT NULL,
     relation regclass NOT NULL,
@@ -5465,6 +5484,8 @@ ALTER TABLE ONLY ridepulse.timing
     ADD CONSTRAINT timing_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY ridepulse.token_outcomes
     ADD CONSTRAINT token_outcomes_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.traced_pushes
+    ADD CONSTRAINT traced_pushes_pkey PRIMARY KEY (apns_id);
 ALTER TABLE ONLY ridepulse.unread_rides
     ADD CONSTRAINT unread_rides_pkey PRIMARY KEY (ride_id);
 ALTER TABLE ONLY ridepulse.watch_errors
@@ -5517,6 +5538,8 @@ CREATE INDEX recorded_default_from_at_fence_idx ON ridepulse.recorded_default US
 CREATE INDEX rides_by_customer ON ridepulse.rides USING btree (customer_id) WHERE (customer_id IS NOT NULL);
 CREATE INDEX rides_by_driver ON ridepulse.rides USING btree (driver_id) WHERE (driver_id IS NOT NULL);
 CREATE INDEX token_outcomes_by_token ON ridepulse.token_outcomes USING btree (kind, token_id, id);
+CREATE INDEX traced_pushes_by_age ON ridepulse.traced_pushes USING btree (created_at);
+CREATE INDEX traced_pushes_seen ON ridepulse.traced_pushes USING btree (apns_id) WHERE is_seen;
 ALTER INDEX ridepulse.ledger_by_apns_id ATTACH PARTITION ridepulse.ledger_default_by_apns_id;
 ALTER INDEX ridepulse.ledger_by_token ATTACH PARTITION ridepulse.ledger_default_by_token;
 ALTER INDEX ridepulse.ledger_by_time ATTACH PARTITION ridepulse.ledger_default_created_at_finished_at_idx;
