@@ -195,7 +195,7 @@ let package = Package(
       dependencies: [
         "PushClient", "Base", "RideCore", "SystemSupport", "COpenSSL", "CNghttp2", "TestSupport",
       ],
-      exclude: ["FaultServer", "PostReceiver"], swiftSettings: strict),
+      exclude: ["FaultServer", "PostReceiver", "SpanReceiver"], swiftSettings: strict),
     .testTarget(
       name: "InboxTests",
       dependencies: ["Inbox", "SimulatorKit", "Base", "RideCore", "Timeline", "TestSupport"],

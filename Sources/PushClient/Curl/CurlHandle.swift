@@ -44,11 +44,15 @@ final class CurlHandle {
 
   /// Sets the options that all connections share, and checks the results of `options`, with which
   /// the caller has set its own.
-  func configure(url: String, _ options: [CURLcode]) throws(CurlError) {
+  ///
+  /// - Parameter protocols: As curl names them.
+  func configure(
+    url: String, protocols: String = "https", _ options: [CURLcode]
+  ) throws(CurlError) {
     let anchor = unsafe Unmanaged.passUnretained(verifier).toOpaque()
     let shared = unsafe [
       curl_easy_setopt_string(pointer, CURLOPT_URL, url),
-      curl_easy_setopt_string(pointer, CURLOPT_PROTOCOLS_STR, "https"),
+      curl_easy_setopt_string(pointer, CURLOPT_PROTOCOLS_STR, protocols),
       curl_easy_setopt_long(pointer, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
       curl_easy_setopt_long(pointer, CURLOPT_NOSIGNAL, 1),
       // `TrustedAuthorities` provides them; curl would parse the system's bundle for each

@@ -19,6 +19,8 @@ struct CurlPost {
   var limit: Duration = .seconds(10)
   /// A longer answer is an error.
   var answerLimit = 16 * 1024
+  /// Whether the URL may be one of http; only for what names no person and holds no secret.
+  var allowsPlain = false
 
   /// Sends the request and waits for its answer; blocks up to the time limit.
   ///
@@ -43,7 +45,9 @@ struct CurlPost {
       curl_easy_setopt_long(pointer, CURLOPT_POST, 1),
       curl_easy_setopt_long(pointer, CURLOPT_POSTFIELDSIZE, body.count),
     ]
-    try curl.configure(url: url, options + curl.cancellation + answer.options(of: curl))
+    try curl.configure(
+      url: url, protocols: allowsPlain ? "http,https" : "https",
+      options + curl.cancellation + answer.options(of: curl))
     // The answer and the verifier are anchored in curl without a reference.
     let code = withExtendedLifetime((answer, verifier)) {
       unsafe body.withUnsafeBytes { bytes in
