@@ -13,7 +13,7 @@ import TestSupport
 @Suite(.timeLimit(.minutes(60))) struct OpenAPITests {
   @Test func `Exactly the routes are documented`() throws {
     let routes = APIRoutes(
-      apps: { [] }, rules: { nil }, answer: { _, _, _, _ in .isUnderWay },
+      apps: { [] }, rules: { nil }, answer: { _, _, _, _, _ in .isUnderWay },
       history: { _ in throw TestFailure("not called") },
       search: { _ in throw TestFailure("not called") },
       deliveries: { _ in throw TestFailure("not called") }, reload: { nil })

@@ -11,7 +11,8 @@ struct APIRoutes: Sendable {
   var rules: @Sendable () -> RuleSet?
   var answer:
     @Sendable (
-      _ call: String, _ arguments: String, _ key: String?, _ awaitedState: String?
+      _ call: String, _ arguments: String, _ key: String?, _ awaitedState: String?,
+      _ trace: TraceParent?
     ) async throws -> APICallStore.Outcome
   var history: @Sendable (_ ride: String) async throws -> RideHistory
   var search: @Sendable (_ key: SearchKey) async throws -> SearchResult
@@ -43,7 +44,9 @@ struct APIRoutes: Sendable {
       if call == .push { try PushCheck.check(arguments) }
       if call == .events { try EventCheck.checkAddress(arguments, apps: apps) }
       let state = try call == .events ? awaitedState(arguments) : nil
-      switch try await answer(call.name, JSONValue.object(arguments).text, key, state) {
+      // A malformed one concerns the caller's tracing, not the call.
+      let trace = request.headers["traceparent"].flatMap { TraceParent($0) }
+      switch try await answer(call.name, JSONValue.object(arguments).text, key, state, trace) {
       case .answered(let status, let body, let isReplayed):
         var response = HTTPResponse.json(status, body)
         if isReplayed { response.headers["Idempotency-Replayed"] = "true" }
@@ -123,10 +126,10 @@ extension APIRoutes {
   init(_ service: Service, _ reload: Reload) {
     self.init(
       apps: { service.apps }, rules: { service.rules },
-      answer: { call, arguments, key, state in
+      answer: { call, arguments, key, state, trace in
         try await service.pool.with(.call) { session in
           try await APICallStore(session: session)
-            .answer(call, arguments, key: key, awaitedState: state)
+            .answer(call, arguments, key: key, awaitedState: state, trace: trace)
         }
       },
       history: { try await service.history(of: $0) }, search: { try await service.search($0) },

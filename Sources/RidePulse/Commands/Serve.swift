@@ -42,6 +42,7 @@ enum Serve: Command {
     let service = try Service(
       conninfo: conninfo, apns: apns, release: rules, log: log,
       listening: isOnce ? .off : listening, recording: Record.sample(context.environment),
+      traces: context.environment,
       onSettled: { if isOnce { once.handle($0) } })
     Reload.warn(service.credentials, apns, rules.all, at: service.now, log)
     let reload = Reload(service, variables, directories, context.environment, log)

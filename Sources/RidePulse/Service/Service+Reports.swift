@@ -34,7 +34,7 @@ extension Service {
       listenIsHealthy: listenIsHealthy, problems: problems,
       database: gauges, databaseIdentity: store.databaseIdentity, failovers: store.failovers,
       release: rulesInUse.release, isHeld: !store.pinProblems.isEmpty,
-      postsOff: posts.off)
+      postsOff: posts.off, spans: traces?.counts)
   }
 
   /// The current time by the database's clock.

@@ -35,6 +35,8 @@ final class Service: Sendable {
   private let recording: RecordSample?
   private let listening: Listening
   let pool: SessionPool
+  /// Nil if no spans are exported.
+  let traces: TraceRecorder?
 
   /// The duration of a claim: the timeout of an APNs response plus twice the time of a slow
   /// settlement. After that, other nodes can claim a dead node's rides.
@@ -42,11 +44,13 @@ final class Service: Sendable {
 
   /// Creates all parts; `start` must succeed before the engine runs.
   ///
-  /// - Parameter listening: Whether producers notify the engine while it rests between its polls.
+  /// - Parameters:
+  ///   - listening: Whether producers notify the engine while it rests between its polls.
+  ///   - environment: Where spans are exported.
   init(
     conninfo: String, apns: APNsVariables, release: RuleRelease, log: Log,
     listening: Listening = .on,
-    recording: RecordSample? = nil,
+    recording: RecordSample? = nil, traces environment: [String: String] = [:],
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) throws {
     let credentials = try apns.loadCredentials()
@@ -64,6 +68,8 @@ final class Service: Sendable {
     let signal = EngineSignal()
     let time = DatabaseClock.ofThisMachine()
     self.time = time
+    let traces = try TraceRecorder(environment, node: node, pool: pool, now: { time.now }, log)
+    self.traces = traces
     let sessionLog = SessionLog(log)
     self.sessionLog = sessionLog
     let sessions = try EngineSessions(
@@ -77,7 +83,7 @@ final class Service: Sendable {
       sweeping: { calls, timeout in
         try await pool.with(.long) { try await $0.run(calls, timeout: timeout) }
       },
-      onLate: { signal.notify() }, log: log)
+      onLate: { signal.notify() }, readsTraces: traces != nil, log: log)
     revisions = RevisionRecorder(session: sessions.claims, log: log)
     let meter = ServiceMeter(now: { time.now })
     meter.name(rules)
@@ -105,7 +111,7 @@ final class Service: Sendable {
     channels.onUnreported = { outcomes.signal.notify() }
     tasks = ServiceTasks(
       outcomes, channels, WatchMonitor(pool: pool, log: log), backfills, cardTypes,
-      Maintenance(pool: pool, log: log), rulesInUse, log)
+      Maintenance(pool: pool, log: log), rulesInUse, traces, log)
     var parts = EngineDependencies(
       store: store, transport: ServiceTransport(pushes: transport, posts: posts),
       configuration: Self.configuration(apns, release),
@@ -118,10 +124,11 @@ final class Service: Sendable {
         onSettled(settlements)
       },
       onSent: { cardTypes.handle($0, $1) }, onRest: { ProcessMemory.releaseUnused() })
+    if let traces { parts.onSpans = { traces.handle($0) } }
     #if DEBUG
-      let environment = ProcessInfo.processInfo.environment
-      parts.onDecide = TestDecision.hook(environment)
-      let engine = Engine(parts, settings: TestPoll.settings(environment))
+      let ofTests = ProcessInfo.processInfo.environment
+      parts.onDecide = TestDecision.hook(ofTests)
+      let engine = Engine(parts, settings: TestPoll.settings(ofTests))
     #else
       let engine = Engine(parts)
     #endif
@@ -282,6 +289,7 @@ final class Service: Sendable {
       guard self.starting.isDone else { return }
       group.addTask { await self.applyOutcomes(within: .seconds(1)) }
       group.addTask { try? await self.cardTypes.record(within: .seconds(1)) }
+      group.addTask { await self.traces?.close(within: .seconds(1)) }
       group.addTask { try? await self.store.unregisterNode() }
     }
     await withTaskGroup { group in

@@ -37,6 +37,8 @@ enum ServiceMetrics {
     var isHeld = false
     /// The rules whose receiver answered 410.
     var postsOff: Set<PostAddress> = []
+    /// Nil if no spans are exported.
+    var spans: SpanCounts?
   }
 
   static func page(_ reading: Reading, _ expected: ExpectedOutcomes) -> String {
@@ -45,7 +47,8 @@ enum ServiceMetrics {
         + (reading.release.map(RuleMetrics.families) ?? [])
         + engine(reading.engine) + [postsOff(reading.postsOff)]
         + apns(reading) + accessTokens(reading.accessTokens) + database(reading)
-        + tasks(reading.lastSuccesses) + ProcessMetrics.families())
+        + tasks(reading.lastSuccesses) + [SpanCounts.family(reading.spans)]
+        + ProcessMetrics.families())
   }
 
   private static func health(_ reading: Reading) -> [MetricFamily] {

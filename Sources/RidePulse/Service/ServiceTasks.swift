@@ -7,12 +7,22 @@ struct ServiceTasks: Sendable {
   let outcomes, channels, backfills: PeriodicTask
   private let watchedTables, cardTypes, rules, phones, deletion: PeriodicTask
   private let rotations: [PeriodicTask]
+  /// Empty if no spans are exported.
+  private let receipts: [PeriodicTask]
 
   init(
     _ outcomes: OutcomeApplier, _ channels: ChannelReconciler, _ watched: WatchMonitor,
     _ backfills: BackfillMonitor, _ cardTypes: CardTypeRecorder, _ maintenance: Maintenance,
-    _ rules: RulesInUse, _ log: Log
+    _ rules: RulesInUse, _ traces: TraceRecorder?, _ log: Log
   ) {
+    receipts = traces.map { traces in
+      [
+        PeriodicTask(
+          "Receipts of traces not read", every: .seconds(5),
+          retries: Backoff(first: .milliseconds(100), longest: .seconds(5)), log,
+          work: traces.exchangeReceipts)
+      ]
+    } ?? []
     self.outcomes = PeriodicTask(
       .tokenOutcomes, every: .seconds(20),
       retries: Backoff(first: .milliseconds(100), longest: .seconds(3)), wokenBy: outcomes.signal,
@@ -44,7 +54,9 @@ struct ServiceTasks: Sendable {
   }
 
   /// What `serve --once` does when the rides are settled.
-  var afterwards: [PeriodicTask] { [channels, watchedTables, rules] + rotations + [deletion] }
+  var afterwards: [PeriodicTask] {
+    [channels, watchedTables, rules] + rotations + [deletion] + receipts
+  }
 
   /// When each last succeeded, by this machine's clock.
   var lastSuccesses: [ServiceTask: Timestamp] {
@@ -62,7 +74,9 @@ struct ServiceTasks: Sendable {
   /// none waits for one that may take minutes.
   func run() async {
     await withTaskGroup { group in
-      for task in [outcomes, rules, channels, watchedTables, cardTypes] + rotations + [phones] {
+      let repeated =
+        [outcomes, rules, channels, watchedTables, cardTypes] + rotations + [phones] + receipts
+      for task in repeated {
         if Task.isCancelled { return }
         await task.pass()
         group.addTask { await task.run() }

@@ -208,6 +208,15 @@ enum EnvironmentList {
       "secret of at least 16 bytes with which ridepulse record makes pseudonyms"
     ),
     (
+      ["RIDEPULSE_OTLP_URL"],
+      "where serve exports spans, by OTLP/HTTP in JSON, such as http://127.0.0.1:4318 (default: off)"
+    ),
+    (
+      ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"],
+      "the same, as OpenTelemetry defines them; so are OTEL_EXPORTER_OTLP_HEADERS and "
+        + "OTEL_SERVICE_NAME"
+    ),
+    (
       [
         "DATABASE_URL_FILE", "RIDEPULSE_LISTEN_FILE", "RIDEPULSE_ADMIN_TOKEN_FILE",
         "RIDEPULSE_RECORD_SALT_FILE",
