@@ -116,8 +116,10 @@ extension Engine {
     let sample = parts.recording.flatMap { $0.contains(decision.view.rideID) ? $0 : nil }
     let isTraced = parts.onSpans != nil && decision.isTraced
     if sample == nil, !isTraced { return nil }
+    let revision = [configuration.revision, configuration.trial?.configuration.revision]
+      .compactMap(\.self).first { $0.id == decision.settlement.revision }
     return PassTimes(
-      decidedAt: now, sample: sample, rules: isTraced ? configuration.revision?.rules : nil,
+      decidedAt: now, sample: sample, rules: isTraced ? revision?.rules : nil,
       pushes: decision.pushes.count, at: time.uptime())
   }
 

@@ -35,22 +35,19 @@ final class Service: Sendable {
   private let recording: RecordSample?
   private let listening: Listening
   let pool: SessionPool
-  /// Nil if no spans are exported.
   let traces: TraceRecorder?
 
   /// The duration of a claim: the timeout of an APNs response plus twice the time of a slow
   /// settlement. After that, other nodes can claim a dead node's rides.
   static let lease: Duration = .seconds(20)
 
-  /// Creates all parts; `start` must succeed before the engine runs.
-  ///
-  /// - Parameters:
-  ///   - listening: Whether producers notify the engine while it rests between its polls.
-  ///   - environment: Where spans are exported.
+  /// Creates all parts; `start` must succeed before the engine runs. The environment names where
+  /// spans are exported.
+  /// - Parameter listening: Whether producers notify the engine while it rests between its polls.
   init(
     conninfo: String, apns: APNsVariables, release: RuleRelease, log: Log,
-    listening: Listening = .on,
-    recording: RecordSample? = nil, traces environment: [String: String] = [:],
+    listening: Listening = .on, recording: RecordSample? = nil,
+    traces environment: [String: String] = [:],
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) throws {
     let credentials = try apns.loadCredentials()
