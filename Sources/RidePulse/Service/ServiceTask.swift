@@ -12,6 +12,7 @@ enum ServiceTask: String, CaseIterable {
   case backfills
   case phones
   case rules
+  case tracedReceipts = "traced_receipts"
 
   /// What the log records about a failure.
   var failure: LogEvent {
@@ -26,6 +27,7 @@ enum ServiceTask: String, CaseIterable {
     case .backfills: .tablesNotBackfilled
     case .phones: .phonesNotCounted
     case .rules: .rulesNotCompared
+    case .tracedReceipts: .tracedReceiptsNotRead
     }
   }
 }

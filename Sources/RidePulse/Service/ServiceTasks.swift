@@ -18,7 +18,7 @@ struct ServiceTasks: Sendable {
     receipts = traces.map { traces in
       [
         PeriodicTask(
-          "Receipts of traces not read", every: .seconds(5),
+          .tracedReceipts, every: .seconds(5),
           retries: Backoff(first: .milliseconds(100), longest: .seconds(5)), log,
           work: traces.exchangeReceipts)
       ]
@@ -63,7 +63,7 @@ struct ServiceTasks: Sendable {
     let all =
       [outcomes, rules, channels, watchedTables, cardTypes, phones] + rotations + [
         deletion, backfills,
-      ]
+      ] + receipts
     return Dictionary(
       uniqueKeysWithValues: all.compactMap { task in task.lastSuccess.map { (task.task, $0) } })
   }

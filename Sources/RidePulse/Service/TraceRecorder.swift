@@ -26,11 +26,11 @@ final class TraceRecorder: Sendable {
   ) throws(CommandFailure) {
     let variables = try TraceVariables(environment, node: node)
     for warning in variables.warnings {
-      log(.warning, "Variable of OpenTelemetry ignored", ["problem": warning])
+      log(.warning, .telemetryVariableIgnored, ["problem": warning])
     }
     guard let target = variables.target else { return nil }
-    log(.info, "Exporting spans", ["url": target.url])
-    let failures = FailureLog("Spans not exported", log)
+    log(.info, .exportingSpans, ["url": target.url])
+    let failures = FailureLog(.spansNotExported, log)
     self.pool = pool
     exporter = SpanExporter(to: target, now: now) { problem in
       if let problem {
