@@ -103,15 +103,20 @@ package final class Engine: Sendable {
 
   package var configuration: EngineConfiguration { state.withLock { $0.configuration } }
 
-  /// Replaces the configuration; it applies from the next claim on.
+  /// Replaces the configuration, except the pauses; it applies from the next claim on.
   package func use(_ configuration: EngineConfiguration) {
     state.withLock { state in
+      let pauses = state.configuration.pauses
       state.configuration = configuration
+      state.configuration.pauses = pauses
       state.revision += 1
       state.unknownWords = []
     }
     claimSignal.notify()
   }
+
+  /// Replaces the pauses; they apply from the next claim on.
+  package func use(_ pauses: Pauses) { state.withLock { $0.configuration.pauses = pauses } }
 
   /// Stops claiming.
   ///

@@ -143,7 +143,7 @@ extension Decider {
       let rule = configuration.rules.rule(named: entry.rule), let context = context(entry.event),
       let reason = rule.leftStates(context.ride.state) ?? failure(of: rule, item, context, phone)
     else { return true }
-    if decision.view.mayHaveBeenSent, !lastsOnPurpose(item.wait) { entry.doubtPreviousHolder() }
+    if decision.view.mayHaveBeenSent, !lastsOnPurpose(item) { entry.doubtPreviousHolder() }
     block(entry, reason)
     return false
   }

@@ -28,12 +28,13 @@ extension Decider {
     if isUnseeable, pushes.isEmpty, isFirstPart, isLastPart {
       return escalate(WaitingItem(entry: entry, wait: .receipt(until: due, of: [])))
     }
-    wait(
-      entry, .receipt(until: due, of: pushes),
-      LedgerReason(
-        .waitingForReceipt,
-        "waits for a receipt: emits \(escalation.event) unless seen by \(CivilTime.iso(due))",
-        times: due))
+    let item = WaitingItem(entry: entry, wait: .receipt(until: due, of: pushes))
+    if pause(of: entry) != nil,
+      waitsForPause(item, escalation, validUntil: event.firing + rule.validity)
+    {
+      return
+    }
+    wait(entry, item.wait, .awaitsReceipt(escalation, until: due))
   }
 
   /// Follows the escalations that earlier decisions opened: one ends when it is due, or when all
@@ -49,7 +50,7 @@ extension Decider {
         continue
       }
       let isUnseeable = item.wait.remove(unseeable) != nil
-      if !isUnseeable && lastsOnPurpose(item.wait) || ended >= OpenPart.size {
+      if !isUnseeable && lastsOnPurpose(item) || ended >= OpenPart.size {
         keep(item)
       } else {
         ended += 1
@@ -80,10 +81,15 @@ extension Decider {
     if !mayStillLeave(item, nil) { return }
     let validUntil = entry.event.firing + rule.validity
     if now >= validUntil {
+      if item.isPaused, let pause = entry.reason {
+        let reason = "\(LedgerReason.validUntil(validUntil).text); \(pause.text)"
+        return close(entry, .expired, LedgerReason(.paused, reason))
+      }
       let hasWaited = item.due >= validUntil
       if !mayReport, hasWaited { return close(entry, .suppressed, .noReceipts(of: entry.app)) }
       return close(entry, .expired, .validUntil(validUntil))
     }
+    if waitsForPause(item, escalation, validUntil: validUntil) { return }
     if !mayReport {
       return wait(
         entry, .receipt(until: validUntil, of: pushes),

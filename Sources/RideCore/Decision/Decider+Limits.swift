@@ -36,10 +36,12 @@ extension Decider {
     return true
   }
 
-  /// Plans a push to be sent, unless its rule needs a permit that was refused.
+  /// Plans a push to be sent, unless it falls under a pause or its rule needs a permit that was
+  /// refused.
   mutating func send(
     _ push: consuming PlannedPush, _ entry: LedgerEntry, by rule: CompiledRule?
   ) {
+    if let pause = pause(of: entry) { return wait(push, for: pause) }
     if let rule, let permit = permit(for: entry, by: rule) {
       let standing = decision.view.permits[permit.id]
       if let cap = rule.limits?.cap {

@@ -42,7 +42,7 @@ extension Decider {
     do throws(Planner.Problem) {
       var planned = try planned(push, entry, to: phone)
       planned.mustNotRepeat = push.mustNotRepeat
-      guard let phone else { return decision.pushes.append(planned) }
+      guard let phone else { return send(planned, entry, by: nil) }
       plan(planned, entry, phone)
     } catch {
       close(entry, error.status, error.reason)

@@ -9,7 +9,7 @@ extension Decider {
     let waiting = decision.view.memo.waiting
     if waiting.isEmpty { return }
     let deliberate = (waiting + decision.deferred).filter {
-      lastsOnPurpose($0.wait) && !isArmed($0)
+      lastsOnPurpose($0) && !isArmed($0)
     }
     let rivals = Rivals(
       sent: waiting.filter { !$0.wait.isDeliberate }, deliberate: deliberate,
@@ -35,14 +35,21 @@ extension Decider {
         supersede(item, by: newer)
         continue
       }
-      if lastsOnPurpose(item.wait) {
+      if lastsOnPurpose(item) {
         keep(showing(item))
+        continue
+      }
+      if let next = nextLook(at: item) {
+        var item = showing(item)
+        item.wait = item.wait.moved(to: next)
+        keep(item)
         continue
       }
       let recipient = item.entry.recipient
       let isAhead = recipient.map(addressed.contains) == true
       let blocked = recipient.flatMap { queues[$0] }
-      let leaves = blocked == nil && tried < OpenPart.size && (item.due <= now || isAhead)
+      let isDue = item.due <= now || isAhead || isResumed(item)
+      let leaves = blocked == nil && tried < OpenPart.size && isDue
       // All phones of a firing whose time has come are decided together.
       if leaves || item.wait.isFirst, !mayStillLeave(item, phone) { continue }
       if leaves {
@@ -61,6 +68,11 @@ extension Decider {
   /// once all of it is known.
   func lastsOnPurpose(_ wait: Wait) -> Bool {
     wait.isDeliberate && (wait.due > now || !isFirstPart)
+  }
+
+  /// The same for an item: a pause that was ended early leaves nothing to wait for.
+  func lastsOnPurpose(_ item: WaitingItem) -> Bool {
+    lastsOnPurpose(item.wait) && (!isFirstPart || !isResumed(item))
   }
 
   /// Leaves an item for a later decision although it is due, or could go with another one.
@@ -84,7 +96,7 @@ extension Decider {
   mutating func supersede(_ item: WaitingItem, by newer: RideEvent) {
     let reason = LedgerReason.superseded(by: newer.name)
     // The ride's previous holder can't have sent what waited on purpose.
-    if !lastsOnPurpose(item.wait) { return close(item.entry, .superseded, reason) }
+    if !lastsOnPurpose(item) { return close(item.entry, .superseded, reason) }
     var entry = item.entry
     entry.end(.superseded, reason)
     decision.items.append(Decision.Item(entry: entry, fate: .ended))
@@ -98,12 +110,14 @@ extension Decider {
     else { return }
     // The ride's previous holder can't have sent what waited on purpose.
     decision.formerPermits[permit] =
-      decision.formerPermits[permit] == true || !lastsOnPurpose(item.wait)
+      decision.formerPermits[permit] == true || !lastsOnPurpose(item)
   }
 
   /// Lets a waiting item leave, rendered from the ride's current state.
   private mutating func leave(_ item: WaitingItem, _ phones: [Int64: Phone]) {
     var entry = item.entry
+    let decided = decision.items.count
+    defer { namePause(item, since: decided) }
     // Whatever kept it is over: from here on it is like any other push.
     if item.wait.isDeliberate { entry.reason = nil }
     if let start = entry.startToken { return retryStart(entry, start) }

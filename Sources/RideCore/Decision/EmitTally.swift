@@ -55,6 +55,7 @@ extension Decider {
   mutating func emit(_ rule: CompiledRule, _ entry: LedgerEntry, _ context: TemplateContext) {
     guard let event = rule.emittedEvent else { return }
     if let reason = rule.leftStates(context.ride.state) { return block(entry, reason) }
+    if let pause = pause(of: entry) { return wait(entry, of: rule, for: pause) }
     emit(
       EmittedEvent(name: event, data: entry.event.data, at: now), for: entry, .emitted(event))
   }

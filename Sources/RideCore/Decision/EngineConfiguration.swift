@@ -15,6 +15,8 @@ package struct EngineConfiguration: Sendable {
   /// Whether a phone whose row names no environment is tried once in the other one after
   /// `BadDeviceToken`.
   package var probesEnvironment = false
+  /// The pauses of rules, events and apps.
+  package var pauses = Pauses()
   /// The rules and the program version, for the ledger; nil if nothing is recorded.
   package var revision: Revision?
   /// The rules that decide a share of the rides; nil if `rules` decide all.

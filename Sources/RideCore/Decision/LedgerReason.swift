@@ -102,6 +102,7 @@ package struct LedgerReason: Sendable {
     case emitLimit = "emit_limit"
     case optedOut = "opted_out"
     case quietHours = "quiet_hours"
+    case paused, discarded
     case overCap = "over_cap"
     case noReceiver = "no_receiver"
     case receiverGone = "receiver_gone"

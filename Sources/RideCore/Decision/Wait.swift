@@ -6,6 +6,8 @@ package enum Wait: Hashable, Sendable {
   case until(Timestamp)
   /// Its owner's quiet hours.
   case quiet(until: Timestamp)
+  /// A pause of its rule, event or app, or the next time to look whether it was ended.
+  case paused(until: Timestamp)
   /// An attempt failed, or APNs throttles the phone: the next attempt.
   case retry(at: Timestamp)
   /// An earlier push to its phone goes first, or its node handed it back: it was not tried.
@@ -17,8 +19,8 @@ package enum Wait: Hashable, Sendable {
 
   package var due: Timestamp {
     switch self {
-    case .until(let due), .quiet(let due), .retry(let due), .behind(let due), .card(let due),
-      .receipt(let due, _):
+    case .until(let due), .quiet(let due), .paused(let due), .retry(let due), .behind(let due),
+      .card(let due), .receipt(let due, _):
       due
     }
   }
@@ -27,7 +29,7 @@ package enum Wait: Hashable, Sendable {
   /// replaces none that is sent, and no node has sent it.
   package var isDeliberate: Bool {
     switch self {
-    case .until, .quiet, .receipt: true
+    case .until, .quiet, .paused, .receipt: true
     case .retry, .behind, .card: false
     }
   }
@@ -64,7 +66,7 @@ package struct WaitingItem: Hashable, Sendable {
 
 extension Wait: StoredObject {
   private enum Kind: String, StoredAsRaw {
-    case until, quiet, retry, behind, card, receipt
+    case until, quiet, paused, retry, behind, card, receipt
   }
 
   package static var blank: Wait { .until(Timestamp(microseconds: 0)) }
@@ -73,6 +75,7 @@ extension Wait: StoredObject {
     switch kind {
     case .until: self = .until(due)
     case .quiet: self = .quiet(until: due)
+    case .paused: self = .paused(until: due)
     case .retry: self = .retry(at: due)
     case .behind: self = .behind(until: due)
     case .card: self = .card(at: due)
@@ -84,6 +87,7 @@ extension Wait: StoredObject {
     switch self {
     case .until: .until
     case .quiet: .quiet
+    case .paused: .paused
     case .retry: .retry
     case .behind: .behind
     case .card: .card

@@ -64,7 +64,7 @@ extension LedgerReason.Engine {
     case .unknownEvent, .unknownState: .service
     // Recipients and their wishes.
     case .noPhone, .noOwner, .otherOwner, .phoneDisabled, .phoneQuarantined, .badToken,
-      .alertsOff, .appleOnly, .optedOut, .overCap,
+      .alertsOff, .appleOnly, .optedOut, .overCap, .paused, .discarded,
       // Rides and rules.
       .rideNotFound, .rideOver, .rideInactive, .rideUnread, .leftStates, .conditionFalse,
       .conditionError, .ruleGone, .missingValue, .reservedKey, .notATime, .notANumber,

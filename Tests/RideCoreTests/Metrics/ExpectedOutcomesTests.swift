@@ -26,7 +26,7 @@ import Testing
     rule_gone card_gone no_channel rule_broadcasts set_too_late next_was_due missed capped bad_token
     card_too_old card_pending unreadable_frame missing_value not_a_time not_a_number not_a_currency
     card_type card_too_large card_field_dropped unknown_time_zone over_budget ride_silent ride_unread
-    settlement_check seen emitted opted_out over_cap
+    settlement_check seen emitted opted_out over_cap paused discarded
     no_receiver receiver_gone apple_only reserved_key alerts_off
     """.split(whereSeparator: \.isWhitespace).map(String.init)
 

@@ -103,6 +103,13 @@ extension Decider {
       for id in startIDs(of: card) { decision.settlement.memo.starts[id] = nil }
       return
     }
+    if !configuration.pauses.isEmpty,
+      let pause = pause(of: entry(of: card.target, machine.memo, rule, card))
+    {
+      suppressedCards.insert(card.target)
+      complain(&machine, .suppressed, .paused(pause), rule, card)
+      return scheduleCards(at: min(pause.until, now + Pause.interval))
+    }
     guard let update = machine.update(shown) else {
       suppressedCards.insert(card.target)
       if machine.isUnneeded(shown) {

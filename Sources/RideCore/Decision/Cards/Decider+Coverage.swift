@@ -77,6 +77,9 @@ extension Decider {
 
   /// Leaves an alert to cards, until the pushes to them have an outcome.
   mutating func cover(_ entry: LedgerEntry, _ cover: Cover) {
+    if let pause = pause(of: entry) {
+      return wait(entry, of: configuration.rules.rule(named: entry.rule), for: pause)
+    }
     var entry = entry
     entry.status = .suppressed
     entry.reason = .coveredByCard

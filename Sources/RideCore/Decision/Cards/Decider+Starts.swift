@@ -152,7 +152,11 @@ extension Decider {
     }
     do {
       let push = try start(entry, token, rule, state, context, broken: rendered.broken)
-      decision.pushes.append(push)
+      if let pause = pause(of: entry) {
+        wait(push, for: pause)
+      } else {
+        decision.pushes.append(push)
+      }
       var memo = StartMemo(
         entry: push.entry, owner: token.ownerID, shown: rendered.shown, isOpen: false)
       memo.installationID = token.installationID
