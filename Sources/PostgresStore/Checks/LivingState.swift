@@ -16,6 +16,14 @@ package struct LivingState: Hashable, Sendable {
     package var sinceRules: Duration = .zero
     /// The first problem of rule files that it refused.
     package var rulesProblem: String?
+    /// A UUID, new at each start.
+    package var id = ""
+    /// The time since its first claim.
+    package var age: Duration = .zero
+    /// Whether it waits for a notification or its next poll.
+    package var isAsleep = false
+    /// The version of its program; nil until it reports it.
+    package var version: String?
 
     package init(host: String, sinceClaim: Duration, reach: NodeReach? = nil) {
       (self.host, self.sinceClaim, self.reach) = (host, sinceClaim, reach)
@@ -43,6 +51,11 @@ package struct LivingState: Hashable, Sendable {
   package var parkedRides: Int64 = 0
   package var ledger = LedgerDays()
   package var lostPhones: [LostPhones] = []
+  /// That an operator holds all sending.
+  package var hold: SendingHold?
+  package var pauses = Pauses()
+  /// By app, within the last five minutes.
+  package var traffic: [AppTraffic] = []
 
   package init() {}
 }
@@ -51,10 +64,12 @@ extension LivingState {
   static let nodes = Statement(
     name: "",
     sql: """
-      select host, \(SQLTime.micros(interval: "clock_timestamp() - seen_at")), apns, rules,
-        \(SQLTime.micros(interval: "clock_timestamp() - rules_since")), rules_problem,
-        rules_share
-      from ridepulse.nodes where seen_at > now() - interval '10 minutes' order by host, node
+      select n.host, \(SQLTime.micros(interval: "clock_timestamp() - n.seen_at")), n.apns, n.rules,
+        \(SQLTime.micros(interval: "clock_timestamp() - n.rules_since")), n.rules_problem,
+        n.rules_share, n.node, \(SQLTime.micros(interval: "clock_timestamp() - n.started_at")),
+        n.asleep, r.version
+      from ridepulse.nodes n left join ridepulse.revisions r on r.id = n.revision
+      where n.seen_at > now() - interval '10 minutes' order by n.host, n.node
       """)
 
   static func nodes(_ rows: QueryResult) -> [Node] {
@@ -67,6 +82,10 @@ extension LivingState {
       node.sinceRules = .microseconds(max(0, rows.int64(row, 4) ?? 0))
       node.rulesProblem = rows.string(row, 5)
       node.rulesShare = rows.string(row, 6)
+      node.id = rows.string(row, 7) ?? ""
+      node.age = .microseconds(max(0, rows.int64(row, 8) ?? 0))
+      node.isAsleep = rows.bool(row, 9) ?? false
+      node.version = rows.string(row, 10)
       return node
     }
   }
@@ -95,11 +114,21 @@ extension LivingState {
     state.parkedRides = gauges.parkedRides
     state.nodes = nodes(results[0])
     state.ledger = try LedgerDays(results[1])
+    state.hold = try await SendingHold.read(session)
+    state.pauses = try await PauseTable.read(session)
+    state.traffic = try await AppTraffic.all(session)
     state.lostPhones = try (0..<results[2].rowCount).map { row in
       LostPhones(
         app: try results[2].value(row, 0), reason: results[2].string(row, 1) ?? "unknown",
         count: try results[2].value(row, 2), left: try results[2].value(row, 3))
     }
     return state
+  }
+}
+
+extension LivingState {
+  /// Returns the nodes that claimed within the last ten minutes.
+  package static func nodes(_ session: PostgresSession) async throws(PostgresError) -> [Node] {
+    nodes(try await session.run([Call(nodes)], timeout: .seconds(5))[0])
   }
 }

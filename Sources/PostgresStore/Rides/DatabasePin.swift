@@ -149,6 +149,9 @@ package struct PinProblem: Hashable, Sendable, CustomStringConvertible {
   ///
   /// `pin()` forgets the apps, and the service that checks the pin first sets them.
   package static func remedy(for problems: [PinProblem]) -> String {
+    if problems.allSatisfy({ $0.kind == .held }) {
+      return "to send again: ridepulse release, or select ridepulse.release()"
+    }
     let areOthers = problems.contains {
       [.site, .bundleID, .environment, .project].contains($0.kind)
     }

@@ -126,6 +126,10 @@ static const char text_0030[] = {
 #embed "../../../sql/0030_lost_decisions.sql" suffix(, 0)
 };
 
+static const char text_0031[] = {
+#embed "../../../sql/0031_pauses.sql" suffix(, 0)
+};
+
 static const char text_0033[] = {
 #embed "../../../sql/0033_rule_sets.sql" suffix(, 0)
 };
@@ -161,6 +165,7 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0028_entered_states", text_0028},
     {"0029_android_cards", text_0029},
     {"0030_lost_decisions", text_0030},
+    {"0031_pauses", text_0031},
     {"0033_rule_sets", text_0033},
     {NULL, NULL},
 };

@@ -852,6 +852,56 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.deliveries_cursor(since timestamp with time zone) IS 'Returns the cursor before the first verdict since a time, for ridepulse.deliveries_after. It reads the verdicts since then. Errors: 22023 if since is null; 55000 on a standby.';
+CREATE FUNCTION ridepulse.discard(event text, since timestamp with time zone, until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, size integer DEFAULT 500) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  rides text[];
+  discarded bigint;
+begin
+  if discard.event is null or discard.since is null or discard.until is null then
+    raise exception 'ridepulse.discard needs the name of an event and a time'
+      using errcode = 'invalid_parameter_value';
+  end if;
+  select array_agg(distinct f.ride_id order by f.ride_id) into rides from (
+    select e.ride_id from ridepulse.events e
+    where e.event = discard.event
+      and e.created_at >= discard.since and e.created_at < discard.until
+      and not exists (
+        select from ridepulse.agenda a
+        where a.ride_id = e.ride_id
+          and (a.node is not null or a.leased_until > now() or a.memo ? 'part'))
+    order by e.id limit discard.size) f;
+  -- A ride that a node claims for its first event now is on the agenda before or after this.
+  insert into ridepulse.agenda (ride_id, due_at, fence, leased_until)
+  select r, now(), 0, '-infinity' from unnest(rides) r
+  where not exists (select from ridepulse.agenda a where a.ride_id = r) order by r
+  on conflict do nothing;
+  -- No node claims a ride whose row is locked. One that lost its node, or is between two parts of a
+  -- pass, may have sent some pushes already.
+  select array_agg(l.ride_id) into rides from (
+    select a.ride_id from ridepulse.agenda a
+    where a.ride_id = any (rides) and a.node is null and a.leased_until <= now()
+      and not coalesce(a.memo ? 'part', false)
+    order by a.ride_id for update skip locked) l;
+  with gone as (
+    delete from ridepulse.events e
+    where e.ride_id = any (rides) and e.event = discard.event
+      and e.created_at >= discard.since and e.created_at < discard.until
+    returning e.id, e.ride_id, e.event, e.created_at
+  )
+  insert into ridepulse.ledger (ride_id, apns_id, event_id, event, rule, app, push_type, status,
+    reason, attempts, occurred_at, finished_at, reason_code)
+  select g.ride_id, gen_random_uuid(), g.id, g.event, '', '', 'alert', 'suppressed',
+    'discarded by ' || session_user, 0, g.created_at, clock_timestamp(), 'discarded'
+  from gone g;
+  get diagnostics discarded = row_count;
+  return discarded;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.discard(event text, since timestamp with time zone, until timestamp with time zone, size integer) IS 'Ends events of a name that no node has handled, from a time on and before another, of about size events; each has a row in the ledger. Returns their number: call it until that is 0. Events of rides that a node holds are left. Errors: 22023.';
 CREATE FUNCTION ridepulse.dismiss_card(app text, activity_id text, owner_id text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2321,6 +2371,38 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.participant_removed() IS 'Trigger function: makes the ride of a removed or changed participant who has a live card due. Errors: 42501 on any table other than ridepulse.participants.';
+CREATE FUNCTION ridepulse.pause(kind text, name text, length interval DEFAULT '01:00:00'::interval, reason text DEFAULT NULL::text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET standard_conforming_strings TO 'on'
+    AS $$
+#variable_conflict use_column
+declare
+  ends_at timestamptz;
+begin
+  if pause.kind is null or pause.kind not in ('rule', 'event', 'app') then
+    raise exception 'ridepulse.pause needs rule, event or app, got %', coalesce(pause.kind, 'null')
+      using errcode = 'invalid_parameter_value';
+  end if;
+  if pause.name is null or octet_length(pause.name) not between 1 and 512 then
+    raise exception 'ridepulse.pause needs a name of 1 to 512 bytes'
+      using errcode = 'invalid_parameter_value';
+  end if;
+  if length is null or length <= interval '0' or length > interval '7 days' then
+    raise exception 'ridepulse.pause lasts up to 7 days, got %', coalesce(length::text, 'null')
+      using errcode = 'invalid_parameter_value',
+        hint = 'Pause it again before it ends, or change the rules.';
+  end if;
+  delete from ridepulse.pauses p where p.until <= now();
+  insert into ridepulse.pauses as p (kind, name, until, reason)
+  values (pause.kind, pause.name, now() + length, nullif(left(pause.reason, 120), ''))
+  on conflict (kind, name) do update set until = excluded.until, reason = excluded.reason,
+    paused_by = excluded.paused_by, since = excluded.since
+  returning p.until into ends_at;
+  return ends_at;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.pause(kind text, name text, length interval, reason text) IS 'Pauses a rule, an event or an app, or changes its pause; returns when that ends. What it would send waits meanwhile. reason: at most 120 characters are kept. Errors: 22023.';
 CREATE FUNCTION ridepulse.pin(site text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2659,6 +2741,16 @@ CREATE FUNCTION ridepulse.reads_whole_row(w ridepulse.watches) RETURNS boolean
     or coalesce(w.condition ~* '\mr\M(?!\s*\.\s*[^*[:space:]])' or w.condition ~* 'u&"', false)
 $$;
 COMMENT ON FUNCTION ridepulse.reads_whole_row(w ridepulse.watches) IS 'Whether a mapping may read any column of a row, also one that is added later.';
+CREATE FUNCTION ridepulse.record_hold() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  new.held_by := case when new.held_at is not null then session_user end;
+  return new;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.record_hold() IS 'Trigger of pin: records who holds sending.';
 CREATE FUNCTION ridepulse.record_unread_row(relation regclass, source jsonb, state text, message text) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2972,6 +3064,25 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.register_watch(relation regclass, mapping jsonb) IS 'Stores the mapping of a table and clears the recorded problems of the table. A null mapping detaches the table. Errors: those of ridepulse.check_mapping.';
+CREATE FUNCTION ridepulse.release(OUT held_at timestamp with time zone, OUT held_reason text, OUT held_by text) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  held ridepulse.pin;
+begin
+  select * into held from ridepulse.pin p where p.held_at is not null for update;
+  if not found then
+    return;
+  end if;
+  update ridepulse.pin p set held_at = null, held_reason = null;
+  release.held_at := held.held_at;
+  release.held_reason := held.held_reason;
+  release.held_by := held.held_by;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.release(OUT held_at timestamp with time zone, OUT held_reason text, OUT held_by text) IS 'Ends hold and returns since when, why and by whom sending was held; nulls if it was not. The pin stays: a copy of a database that is recognized sends nothing after it either.';
 CREATE FUNCTION ridepulse.removal_lock(relation regclass) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3187,6 +3298,34 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.restore_ride(id text) IS 'Inserts a ride again that this transaction has removed. Returns whether it did.';
+CREATE FUNCTION ridepulse.resume(kind text, name text, OUT until timestamp with time zone, OUT reason text, OUT paused_by text, OUT since timestamp with time zone, OUT rides bigint) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+#variable_conflict use_column
+begin
+  delete from ridepulse.pauses p where p.kind = resume.kind and p.name = resume.name
+  returning p.until, p.reason, p.paused_by, p.since
+  into resume.until, resume.reason, resume.paused_by, resume.since;
+  if not found then
+    return;
+  end if;
+  -- Once each node knows: one that does not would leave them waiting. A ride that a node holds looks
+  -- by itself within 30 s.
+  with free as materialized (
+    select a.ride_id from ridepulse.agenda a
+    where a.memo ? 'waiting' and a.leased_until <= now()
+      and a.memo @? '$.waiting[*].entry.reason.code ? (@ == "paused")'
+    order by a.ride_id for update skip locked
+  ), moved as (
+    update ridepulse.agenda a set due_at = least(a.due_at, now() + interval '3 seconds')
+    from free where a.ride_id = free.ride_id
+    returning 1
+  )
+  select count(*) into resume.rides from moved;
+end
+$_$;
+COMMENT ON FUNCTION ridepulse.resume(kind text, name text, OUT until timestamp with time zone, OUT reason text, OUT paused_by text, OUT since timestamp with time zone, OUT rides bigint) IS 'Ends a pause, makes the rides that wait for one due, and returns the pause and the number of these rides; nulls if there was no such pause.';
 CREATE FUNCTION ridepulse.ride_changed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4841,6 +4980,8 @@ CREATE UNLOGGED TABLE ridepulse.nodes (
     seen_at timestamp with time zone NOT NULL,
     edition integer NOT NULL,
     apns text,
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    revision integer,
     rules text,
     rules_share text,
     rules_since timestamp with time zone,
@@ -4855,6 +4996,8 @@ COMMENT ON COLUMN ridepulse.nodes.asleep IS 'Whether the node waits for a NOTIFY
 COMMENT ON COLUMN ridepulse.nodes.seen_at IS 'When the node last claimed, updated every 2 s.';
 COMMENT ON COLUMN ridepulse.nodes.edition IS 'Version of the schema that the node writes. A node that names none cannot claim.';
 COMMENT ON COLUMN ridepulse.nodes.apns IS 'Whether the node reaches APNs: reached, with an open connection, or lost; null while unknown.';
+COMMENT ON COLUMN ridepulse.nodes.started_at IS 'When the node first claimed.';
+COMMENT ON COLUMN ridepulse.nodes.revision IS 'The rules and the program version that the node decides with, an ID in revisions; null until it has reported them.';
 COMMENT ON COLUMN ridepulse.nodes.rules IS 'The digest of the rules that the node decides with; null until it reports them.';
 COMMENT ON COLUMN ridepulse.nodes.rules_share IS 'The beginning of the digest of the rules for a share of the rides, and the share; null if there are none.';
 COMMENT ON COLUMN ridepulse.nodes.rules_since IS 'When the node reported these rules first.';
@@ -4892,6 +5035,25 @@ COMMENT ON COLUMN ridepulse.participants.ride_id IS 'The ride, which must exist.
 COMMENT ON COLUMN ridepulse.participants.app IS 'The app whose phones receive the pushes.';
 COMMENT ON COLUMN ridepulse.participants.owner_id IS 'The owner of these phones, 1 to 512 bytes.';
 COMMENT ON COLUMN ridepulse.participants.attributes IS 'What concerns this person alone, a JSON object of at most 8 KiB; rules and texts read it as me.';
+CREATE TABLE ridepulse.pauses (
+    kind text NOT NULL,
+    name text NOT NULL,
+    until timestamp with time zone NOT NULL,
+    reason text,
+    paused_by text DEFAULT SESSION_USER NOT NULL,
+    since timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT pauses_check CHECK (((until > since) AND (until <= (since + '169:00:00'::interval)))),
+    CONSTRAINT pauses_kind_check CHECK ((kind = ANY (ARRAY['rule'::text, 'event'::text, 'app'::text]))),
+    CONSTRAINT pauses_name_check CHECK (((octet_length(name) >= 1) AND (octet_length(name) <= 512))),
+    CONSTRAINT pauses_reason_check CHECK ((octet_length(reason) <= 500))
+);
+COMMENT ON TABLE ridepulse.pauses IS 'Rules, events and apps of which nothing is sent for a while: it waits, and is decided again after the pause. A row is void once its time is over.';
+COMMENT ON COLUMN ridepulse.pauses.kind IS 'rule, event or app.';
+COMMENT ON COLUMN ridepulse.pauses.name IS 'The name of the rule, event or app.';
+COMMENT ON COLUMN ridepulse.pauses.until IS 'When the pause ends by itself: at most 7 days ahead.';
+COMMENT ON COLUMN ridepulse.pauses.reason IS 'Why, as a text for people; null if none was given.';
+COMMENT ON COLUMN ridepulse.pauses.paused_by IS 'Who paused it, a login of Postgres.';
+COMMENT ON COLUMN ridepulse.pauses.since IS 'When it was paused.';
 CREATE TABLE ridepulse.permits (
     id uuid NOT NULL,
     app text NOT NULL,
@@ -4934,6 +5096,7 @@ CREATE TABLE ridepulse.pin (
     held_at timestamp with time zone,
     held_reason text,
     site text,
+    held_by text,
     CONSTRAINT pin_check CHECK (((held_at IS NULL) = (held_reason IS NULL))),
     CONSTRAINT pin_is_only_check CHECK (is_only)
 );
@@ -4945,6 +5108,7 @@ COMMENT ON COLUMN ridepulse.pin.pinned_at IS 'When the database was pinned.';
 COMMENT ON COLUMN ridepulse.pin.held_at IS 'When sending was held; null if it is not.';
 COMMENT ON COLUMN ridepulse.pin.held_reason IS 'Why sending is held; null if it is not.';
 COMMENT ON COLUMN ridepulse.pin.site IS 'The RIDEPULSE_SITE of the services that may send, empty if they have none; null until one of them checks the pin.';
+COMMENT ON COLUMN ridepulse.pin.held_by IS 'Who holds sending, a login of Postgres; null if it is not held.';
 CREATE TABLE ridepulse.pinned_apps (
     app text NOT NULL,
     bundle_id text,
@@ -5446,6 +5610,8 @@ ALTER TABLE ONLY ridepulse.other_channels
     ADD CONSTRAINT other_channels_pkey PRIMARY KEY (bundle_id, environment, channel_id);
 ALTER TABLE ONLY ridepulse.participants
     ADD CONSTRAINT participants_pkey PRIMARY KEY (ride_id, app, owner_id);
+ALTER TABLE ONLY ridepulse.pauses
+    ADD CONSTRAINT pauses_pkey PRIMARY KEY (kind, name);
 ALTER TABLE ONLY ridepulse.permits
     ADD CONSTRAINT permits_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY ridepulse.phone_counts
@@ -5554,6 +5720,7 @@ CREATE TRIGGER checked BEFORE INSERT OR UPDATE ON ridepulse.participants FOR EAC
 CREATE CONSTRAINT TRIGGER entered_states_removed AFTER DELETE ON ridepulse.rides DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ridepulse.entered_states_removed();
 CREATE TRIGGER keep_channel_ids BEFORE UPDATE OF attributes ON ridepulse.rides FOR EACH ROW WHEN (((old.attributes IS DISTINCT FROM new.attributes) AND (jsonb_typeof(old.attributes) = 'object'::text) AND (jsonb_typeof(new.attributes) = 'object'::text) AND ((old.attributes)::text ~~ '%\_channel\_id"%'::text))) EXECUTE FUNCTION ridepulse.keep_channel_ids();
 CREATE TRIGGER left_ride AFTER DELETE ON ridepulse.participants FOR EACH ROW EXECUTE FUNCTION ridepulse.participant_removed();
+CREATE TRIGGER record_hold BEFORE INSERT OR UPDATE OF held_at ON ridepulse.pin FOR EACH ROW EXECUTE FUNCTION ridepulse.record_hold();
 CREATE TRIGGER removed AFTER DELETE ON ridepulse.rides REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION ridepulse.rides_removed();
 CREATE TRIGGER stamped BEFORE UPDATE ON ridepulse.rides FOR EACH ROW EXECUTE FUNCTION ridepulse.ride_stamped();
 CREATE CONSTRAINT TRIGGER wake AFTER INSERT ON ridepulse.events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((current_setting('ridepulse.transaction'::text, true) IS DISTINCT FROM (pg_current_xact_id())::text) AND (set_config('ridepulse.transaction'::text, (pg_current_xact_id())::text, true) IS NOT NULL))) EXECUTE FUNCTION ridepulse.wake();
