@@ -30,6 +30,7 @@ function showTroubles(message) {
     problems.push(`pushes to ${lane.app} (${lane.environment}) are paused: `
       + (lane.cause === 'unreachable' ? `${service} can't be reached` : `${service} refuses them`));
   }
+  for (const pause of message.pauses ?? []) problems.push(`paused: ${pause}`);
   const list = byId('problems');
   // A screen reader announces changes only, not each second.
   if (list.dataset.text === problems.join('\n')) return;

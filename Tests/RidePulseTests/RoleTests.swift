@@ -61,6 +61,9 @@ import Testing
       ["unpark", "--all"], ["unquarantine", "--all"],
       ["revive", "--app", "customer", "--since", "2024-11-21T00:00:00Z", "--yes"],
       ["export", "--from", "2024-11-21", "--to", "2024-11-21", "--output", stage.directory],
+      ["nodes"], ["hold", "a drill", "--yes"], ["release", "--yes"],
+      ["pause", "rule", "eta", "--for", "1m"], ["resume", "rule", "eta"],
+      ["discard", "storm", "--since", "2026-01-01T00:00:00Z", "--yes"],
     ] {
       try expectSuccess(words, environment)
     }
@@ -130,11 +133,14 @@ import Testing
         checkup.expect("phones customer", "ok")
         for words in [
           ["trigger", "eta_changed", "--ride", "r1", "--dry-run"], ["explain", "r1"],
-          ["explain", "r1", "--format", "json"], ["preview", "--for", "1h"],
+          ["explain", "r1", "--format", "json"], ["preview", "--for", "1h"], ["nodes"],
         ] {
           try expectSuccess(words, environment)
         }
-        for words in [["trigger", "eta_changed", "--ride", "r1"], ["serve", "--once"]] {
+        for words in [
+          ["trigger", "eta_changed", "--ride", "r1"], ["serve", "--once"], ["hold", "--yes"],
+          ["pause", "app", "driver"],
+        ] {
           let refused = try Command.ridepulse(words, environment)
           #expect(refused.status == 1, "\(words): \(refused)")
           #expect(refused.errors.contains("permission denied"), "\(words): \(refused)")

@@ -113,7 +113,9 @@ package struct LedgerReason: Sendable {
     case unlisted = "other"
 
     /// Whether what is pending for this reason waits as its rule states.
-    package var isWaitOfRule: Bool { [.waiting, .waitingForReceipt, .quietHours].contains(self) }
+    package var isWaitOfRule: Bool {
+      [.waiting, .waitingForReceipt, .quietHours, .paused].contains(self)
+    }
   }
 }
 

@@ -10,8 +10,9 @@ enum Commands {
   static let all: [any Command.Type] = [
     Serve.self, Trigger.self, Push.self, Broadcast.self, Preview.self, Explain.self, Check.self,
     TestRules.self, Record.self, Rehearse.self, Compare.self, Generate.self, Doctor.self,
-    Migrate.self, Backfill.self, Channels.self, Unpark.self, Unquarantine.self, Revive.self,
-    Export.self, Forget.self, LegacyGatewayCommand.self, Demo.self,
+    Status.self, Nodes.self, Hold.self, Release.self, PauseCommand.self, ResumeCommand.self,
+    Discard.self, Migrate.self, Backfill.self, Channels.self, Unpark.self, Unquarantine.self,
+    Revive.self, Export.self, Forget.self, LegacyGatewayCommand.self, Demo.self,
   ]
 
   /// The commands that packages and shells call, which the help omits.

@@ -17,6 +17,35 @@ struct DatabaseProbe {
 
   func probes() async -> DatabaseState {
     var probes = DatabaseState()
+    guard let (conninfo, session) = await connect(&probes) else { return probes }
+    await examine(session, conninfo, &probes)
+    // The process ends soon, and a server that stopped responding must not delay it.
+    Task { await session.close() }
+    return probes
+  }
+
+  /// Probes only what shows whether a service sends.
+  func livingProbes() async -> DatabaseState {
+    var probes = DatabaseState()
+    guard let (_, session) = await connect(&probes) else { return probes }
+    if let server = probes.server.value, !server.isTooOld, server.holdsUnicode {
+      probes.schema = await ask { try await Self.schema(session) }
+      if server.hasSchema {
+        probes.rights = await ask { try await RightsReport.read(session) }
+        if probes.permitsReading {
+          probes.pin = await ask { try await DatabasePin.none.problems(session) }
+          await examineService(session, &probes)
+        }
+      }
+    }
+    Task { await session.close() }
+    return probes
+  }
+
+  /// Connects, and reads what the server is.
+  private func connect(
+    _ probes: inout DatabaseState
+  ) async -> (conninfo: String, session: PostgresSession)? {
     let names = [
       "DATABASE_URL", "DATABASE_URL_FILE", "PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE",
     ]
@@ -24,14 +53,30 @@ struct DatabaseProbe {
     let conninfo: String
     do throws(CommandFailure) { conninfo = try Database.conninfo(environment) } catch {
       probes.server = .failed(error.description)
-      return probes
+      return nil
     }
     let opened = await Probe.find(within: .seconds(8)) { try await Self.open(conninfo) }
     guard case .known(let session) = opened else {
       if case .failed(let why) = opened { probes.server = .failed(why) }
-      return probes
+      return nil
     }
     probes.server = await ask { try await ServerState.read(session) }
+    return (conninfo, session)
+  }
+
+  private func examineService(
+    _ session: PostgresSession, _ probes: inout DatabaseState
+  ) async {
+    probes.living = await ask { try await LivingState.read(session) }
+    probes.locks = await ask { try await TableLocks.all(session) }
+    if probes.rights.value?.role == .engine {
+      probes.trial = await ask { await TrialSettlement.failure(session) }
+    }
+  }
+
+  private func examine(
+    _ session: PostgresSession, _ conninfo: String, _ probes: inout DatabaseState
+  ) async {
     probes.listening = (try? Listening(environment)) ?? .on
     if let server = probes.server.value, !server.isTooOld {
       probes.lead = await ask { try await Self.lead(session) }
@@ -49,11 +94,7 @@ struct DatabaseProbe {
             probes.watched = await ask { try await WatchedTables.read(session) }
             probes.pin = await pin(session)
             probes.androidPhones = await ask { try await AndroidPhoneCount.all(session) }
-            probes.living = await ask { try await LivingState.read(session) }
-            probes.locks = await ask { try await TableLocks.all(session) }
-            if probes.rights.value?.role == .engine {
-              probes.trial = await ask { await TrialSettlement.failure(session) }
-            }
+            await examineService(session, &probes)
             probes.outcomes = await ask { try await TokenBacklog.read(session) }
             probes.words = await ask { try await UndeclaredWord.all(session) }
             probes.attributes = await ask { try await LiveAttributes.all(session) }
@@ -74,9 +115,6 @@ struct DatabaseProbe {
         }
       }
     }
-    // The process ends soon, and a server that stopped responding must not delay it.
-    Task { await session.close() }
-    return probes
   }
 
   private func pin(_ session: PostgresSession) async -> Probe<[PinProblem]> {
@@ -155,6 +193,10 @@ struct DatabaseState: Sendable {
   var server: Probe<ServerState> = .unasked
   var schema: Probe<Schema> = .unasked
   var rights: Probe<RightsReport> = .unasked
+  /// Whether the tables can be read; otherwise each query would return only the same error.
+  var permitsReading: Bool {
+    (rights.value?.missing.allSatisfy(\.isMinor) ?? false) && schema.value?.holdsAll ?? false
+  }
   var listening: Listening = .on
   var listen: Probe<ListenProbe.Outcome> = .unasked
   var queue: Probe<NotifyQueue> = .unasked

@@ -6,7 +6,7 @@ import RideCore
 /// wrong.
 enum LivingCheck {
   /// A node claims every 2 s; a failover of Postgres is shorter than this.
-  private static let longSilence: Duration = .seconds(15)
+  static let longSilence: Duration = .seconds(15)
   /// How long a due ride may wait: the alert RidePulseBacklog fires from then on.
   private static let longWait: Duration = .seconds(30)
   /// The least number of phones, and their part, that are lost together.
@@ -19,8 +19,8 @@ enum LivingCheck {
     return settlement(probes.trial)
       + probes.locks.judged("locks", else: "the sessions in the way can't be read", locks)
       + probes.living.judged("service", else: unread) { state in
-        nodes(state) + NodeRulesCheck.results(state.nodes) + due(state) + parked(state)
-          + partitions(state) + phones(state)
+        nodes(state) + NodeRulesCheck.results(state.nodes) + due(state) + pauses(state)
+          + parked(state) + partitions(state) + phones(state)
       }
   }
 
@@ -64,6 +64,15 @@ enum LivingCheck {
           "check DNS, network, firewall and proxy of \(node.host); ridepulse doctor there tries them"
         )
       ]
+    }
+  }
+
+  private static func pauses(_ state: LivingState) -> [CheckResult] {
+    state.pauses.all.map { pause in
+      .warning(
+        "paused \(pause.kind.rawValue)", pause.text,
+        "ridepulse resume \(pause.kind.rawValue) \(ShellText.word(pause.name)), once its reason is "
+          + "over")
     }
   }
 

@@ -33,6 +33,7 @@ struct LiveMessage {
       "all": type("all", Array(change.delays.values)), "verdicts": .array(verdicts),
       "lanes": .array(lanes), "apns": .array(connections),
       "held": .integer(Int64(reading.engine.ridesHeld)),
+      "pauses": .array(reading.pauses.map { .string($0.text) }),
     ]).json
   }
 

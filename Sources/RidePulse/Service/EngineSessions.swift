@@ -85,7 +85,7 @@ final class SessionLog: Sendable {
   }
 }
 
-/// Wakes an engine that is created later.
+/// Reaches an engine that is created later.
 final class EngineSignal: Sendable {
   private let engine = Mutex<Engine?>(nil)
 
@@ -95,6 +95,10 @@ final class EngineSignal: Sendable {
 
   func notify() {
     engine.withLock { $0 }?.wake()
+  }
+
+  func use(_ pauses: Pauses) {
+    engine.withLock { $0 }?.use(pauses)
   }
 
   func connectionsChanged() {

@@ -34,7 +34,8 @@ extension Service {
       listenIsHealthy: listenIsHealthy, problems: problems,
       database: gauges, databaseIdentity: store.databaseIdentity, failovers: store.failovers,
       release: rulesInUse.release, isHeld: !store.pinProblems.isEmpty,
-      postsOff: posts.off, spans: traces?.counts)
+      postsOff: posts.off, spans: traces?.counts,
+      pauses: engine.configuration.pauses.current(at: time.now))
   }
 
   /// The current time by the database's clock.

@@ -17,6 +17,7 @@ final class Service: Sendable {
   private let outcomes: OutcomeApplier
   private let backfills: BackfillMonitor
   private let cardTypes: CardTypeRecorder
+  private let pauses: PauseMonitor
   private let channels: ChannelReconciler
   let store: PostgresRideStore
   let transport: PushClient
@@ -105,10 +106,13 @@ final class Service: Sendable {
     let cardTypes = CardTypeRecorder(pool: pool, rules: rules)
     self.cardTypes = cardTypes
     self.channels = channels
+    let pauses = PauseMonitor(node: node, pool: pool, log: log, onChange: { signal.use($0) })
+    pauses.use(.current(release.rules))
+    self.pauses = pauses
     channels.onUnreported = { outcomes.signal.notify() }
     tasks = ServiceTasks(
       outcomes, channels, WatchMonitor(pool: pool, log: log), backfills, cardTypes,
-      Maintenance(pool: pool, log: log), rulesInUse, traces, log)
+      Maintenance(pool: pool, log: log), rulesInUse, pauses, traces, log)
     var parts = EngineDependencies(
       store: store, transport: ServiceTransport(pushes: transport, posts: posts),
       configuration: Self.configuration(apns, release),
@@ -148,6 +152,7 @@ final class Service: Sendable {
       try await sessions.claims.connect()
       try await Database.requireSchema(sessions.claims)
       try await store.checkPin()
+      try await pauses.start(sessions.claims)
     }
     guard isUsable else { return false }
     try await requireSameDatabase()
@@ -203,6 +208,7 @@ final class Service: Sendable {
     meter.name(rules)
     posts.reload()
     engine.use(Self.configuration(apns, release))
+    pauses.use(.current(release.rules))
     backfills.use(active: rules.activeStates)
     // Decisions do not wait for it: they know the revision's ID.
     Task {

@@ -46,7 +46,8 @@ extension ServiceMetrics {
   private static func days(_ ledger: LedgerDays?) -> MetricFamily {
     var family = MetricFamily(
       .gauge, "ridepulse_ledger_days_ahead",
-      "Days after today that have a partition of the ledger, up to the first that has none; the service makes seven.")
+      "Days after today that have a partition of the ledger, up to the first that has none; the service makes seven."
+    )
     if let ledger { family.add(Double(ledger.ahead)) }
     return family
   }

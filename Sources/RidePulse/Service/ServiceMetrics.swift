@@ -39,13 +39,15 @@ enum ServiceMetrics {
     var postsOff: Set<PostAddress> = []
     /// Nil if no spans are exported.
     var spans: SpanCounts?
+    /// The pauses that this node follows.
+    var pauses: [Pause] = []
   }
 
   static func page(_ reading: Reading, _ expected: ExpectedOutcomes) -> String {
     MetricFamily.page(
       PushMetrics.families(reading.tally, expected) + health(reading)
         + (reading.release.map(RuleMetrics.families) ?? [])
-        + engine(reading.engine) + [postsOff(reading.postsOff)]
+        + engine(reading.engine) + [postsOff(reading.postsOff), paused(reading.pauses)]
         + apns(reading) + accessTokens(reading.accessTokens) + database(reading)
         + tasks(reading.lastSuccesses) + [SpanCounts.family(reading.spans)]
         + ProcessMetrics.families())

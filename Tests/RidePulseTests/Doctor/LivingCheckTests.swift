@@ -81,6 +81,10 @@ struct LivingCheckTests {
       $0.nodes = [deciding("a", "0123456789abcdef", for: 3)]
       $0.nodes[0].rulesProblem = "a.yaml:3:1: no"
     },
+    Case("a pause", [["paused app", "app driver until 1970-01-01T00:01:00Z by eve"]]) {
+      let (start, end) = (Timestamp(epochSeconds: 0), Timestamp(epochSeconds: 60))
+      $0.pauses = Pauses([Pause(.app, "driver", until: end, since: start, author: "eve")])
+    },
     Case("parked rides", [["parked rides", "1 ride set aside"]]) { $0.parkedRides = 1 },
     Case("no day ahead", [["ledger", "no partition for tomorrow"]]) { $0.ledger.ahead = 0 },
     Case("a large default partition", [["ledger", "65 MiB"]]) { $0.ledger.defaultBytes = 65 << 20 },
