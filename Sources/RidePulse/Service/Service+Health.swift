@@ -2,7 +2,7 @@ import Orchestrator
 import PostgresStore
 import RideCore
 
-// Whether the service works, for /readyz, the service manager and metrics.
+// Whether the service works, for /readyz, the service manager, metrics and callers of wake.
 extension Service {
   /// The problems that prevent the service from working; each scan for due rides queries the
   /// database.
@@ -24,5 +24,17 @@ extension Service {
     if problems.isEmpty { return [] }
     return problems.map { "nothing is sent: \($0)" }
       + [Database.named(PinProblem.remedy(for: problems))]
+  }
+
+  /// Starts a scan for due rides at once; returns a line with their number.
+  func wake() async -> String {
+    if let problem = starting.problem { return "RidePulse is \(problem)" }
+    engine.wake()
+    let most = 1000
+    guard let due = try? await store.dueRides(atMost: most) else {
+      return "RidePulse is running; the database does not answer"
+    }
+    let rides = due > most ? "more than \(most) rides" : counted(due, "ride")
+    return "RidePulse is running; \(rides) \(due == 1 ? "is" : "are") due"
   }
 }

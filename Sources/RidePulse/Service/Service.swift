@@ -261,18 +261,6 @@ final class Service: Sendable {
     Task { await sessions.claims.close(limit: .zero) }
   }
 
-  /// Starts a scan for due rides at once; returns a line with their number.
-  func wake() async -> String {
-    if let problem = starting.problem { return "RidePulse is \(problem)" }
-    engine.wake()
-    let most = 1000
-    guard let due = try? await store.dueRides(atMost: most) else {
-      return "RidePulse is running; the database does not answer"
-    }
-    let rides = due > most ? "more than \(most) rides" : counted(due, "ride")
-    return "RidePulse is running; \(rides) \(due == 1 ? "is" : "are") due"
-  }
-
   /// Applies the answers of APNs that are left, within a time limit; other work of the pool ends with
   /// it.
   func applyOutcomes(within limit: Duration) async {

@@ -15,14 +15,15 @@ struct ServiceTasks: Sendable {
     _ backfills: BackfillMonitor, _ cardTypes: CardTypeRecorder, _ maintenance: Maintenance,
     _ rules: RulesInUse, _ pauses: PauseMonitor, _ traces: TraceRecorder?, _ log: Log
   ) {
-    receipts = traces.map { traces in
-      [
-        PeriodicTask(
-          .tracedReceipts, every: .seconds(5),
-          retries: Backoff(first: .milliseconds(100), longest: .seconds(5)), log,
-          work: traces.exchangeReceipts)
-      ]
-    } ?? []
+    receipts =
+      traces.map { traces in
+        [
+          PeriodicTask(
+            .tracedReceipts, every: .seconds(5),
+            retries: Backoff(first: .milliseconds(100), longest: .seconds(5)), log,
+            work: traces.exchangeReceipts)
+        ]
+      } ?? []
     self.outcomes = PeriodicTask(
       .tokenOutcomes, every: .seconds(20),
       retries: Backoff(first: .milliseconds(100), longest: .seconds(3)), wokenBy: outcomes.signal,
