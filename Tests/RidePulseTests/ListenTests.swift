@@ -262,7 +262,7 @@ import TestSupport
       let result = try Command.ridepulse(["serve", "--once"], environment)
       #expect(result.status == 1)
       #expect(
-        result.errors.contains("RIDEPULSE_LISTEN is no; expected on, off or a connection string"))
+        result.errors.contains("RIDEPULSE_LISTEN is none of on, off and a connection string"))
     }
   }
 }

@@ -1,3 +1,5 @@
+import Foundation
+import TestSupport
 import Testing
 
 @testable import RidePulse
@@ -13,12 +15,16 @@ import Testing
     #expect(try Listening([:]) == .on)
   }
 
-  @Test func `any other value is refused`() {
-    let failure = #expect(throws: CommandFailure.self) {
-      try Listening(["RIDEPULSE_LISTEN": "direct"])
+  @Test(arguments: ["direct", "geheim", "Tr0ub4dor&3"])
+  func `any other value is refused, and not shown: it may be a password`(value: String) throws {
+    let folder = try ScratchFolder.create()
+    defer { ScratchFolder.remove(folder) }
+    let path = folder + "/listen"
+    try Data(value.utf8).write(to: URL(fileURLWithPath: path))
+    for (name, text) in [("RIDEPULSE_LISTEN", value), ("RIDEPULSE_LISTEN_FILE", path)] {
+      let failure = #expect(throws: CommandFailure.self) { try Listening([name: text]) }
+      #expect(failure?.description == "\(name) is none of on, off and a connection string")
     }
-    #expect(
-      failure?.description == "RIDEPULSE_LISTEN is direct; expected on, off or a connection string")
   }
 
   @Test(arguments: ["production", "eu-1.prod_2", String(repeating: "a", count: 64)])

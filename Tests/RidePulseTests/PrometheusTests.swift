@@ -12,7 +12,7 @@ import Testing
         on: driver_arrived
         alert: { title: Your driver is here }
         expires: 5m
-      - name: read again
+      - name: read-again
         app: driver
         on: driver_arrived
         background: {}

@@ -3,7 +3,7 @@ package struct RuleTally: Sendable {
   /// The number of rules that are counted by their own name.
   package static let ruleLimit = 200
   /// The name of all others: further rules, those that are gone, and what no rule sends.
-  package static let others = "other"
+  package static let others = "_other"
   /// The verdicts that are counted.
   package static let statuses = LedgerEntry.Status.allCases.filter { $0 != .pending }
 

@@ -18,10 +18,10 @@ enum Listening: Hashable, Sendable {
     case "on": self = .on
     case "off": self = .off
     default:
-      // A connection string may contain a password, and is not shown.
       guard text.contains("=") || text.contains("://") else {
+        // Not shown: it may be a password that stands in the wrong place.
         throw CommandFailure(
-          "\(variable?.name ?? "") is \(text); expected on, off or a connection string")
+          "\(variable?.name ?? "") is none of on, off and a connection string")
       }
       self = .over(text)
     }

@@ -26,7 +26,8 @@ enum ServiceMetrics {
     var ledger: LedgerDays?
     /// The node's own sessions, by what they are for.
     var sessions: [(purpose: String, use: SessionUse)] = []
-    var lastSuccesses: [ServiceTask: Timestamp] = [:]
+    /// Of each task that this service runs; nil if it has not succeeded yet.
+    var lastSuccesses: [ServiceTask: Timestamp?] = [:]
     /// The server and timeline of the last claim; nil before the first.
     var databaseIdentity: DatabaseIdentity?
     /// How often they have changed since the start.
@@ -148,13 +149,14 @@ enum ServiceMetrics {
   }
 
   /// By Prometheus' clock, not by the database's.
-  private static func tasks(_ successes: [ServiceTask: Timestamp]) -> [MetricFamily] {
+  private static func tasks(_ successes: [ServiceTask: Timestamp?]) -> [MetricFamily] {
     var family = MetricFamily(
       .gauge, "ridepulse_task_last_success_timestamp_seconds",
       "When the node last did what it repeats next to its pushes, in seconds since 1970; 0 if it has not since its start."
     )
     for task in ServiceTask.allCases {
-      let at = successes[task].map { Double($0.microseconds) / 1e6 }
+      guard let success = successes[task] else { continue }
+      let at = success.map { Double($0.microseconds) / 1e6 }
       family.add(at ?? 0, [.init("task", task.rawValue)])
     }
     return [family]

@@ -61,14 +61,14 @@ struct ServiceTasks: Sendable {
     [channels, watchedTables, rules] + rotations + [deletion] + receipts
   }
 
-  /// When each last succeeded, by this machine's clock.
-  var lastSuccesses: [ServiceTask: Timestamp] {
+  /// When each that this service runs last succeeded, by this machine's clock; nil if it has not.
+  var lastSuccesses: [ServiceTask: Timestamp?] {
     let all =
       [outcomes, rules, channels, watchedTables, cardTypes, phones] + rotations + [
         deletion, backfills, pauses,
       ] + receipts
     return Dictionary(
-      uniqueKeysWithValues: all.compactMap { task in task.lastSuccess.map { (task.task, $0) } })
+      uniqueKeysWithValues: all.map { ($0.task, $0.lastSuccess) })
   }
 
   /// Runs all of them until the task is cancelled.
