@@ -81,6 +81,9 @@ import Testing
       let found = try compare(stage, Self.log, "--kind", "ETA=nearly")
       #expect(found.status == 2 && found.errors.isEmpty, "\(found.errors)")
       #expect(found.output.replacing(stage.directory + "/log.csv", with: "LOG") == Self.table)
+      #expect(!found.output.contains("is called"))
+      let unnamed = try compare(stage, Self.log)
+      #expect(unnamed.output.contains("in this time is called ETA: name the rule with --kind"))
       // The reader needs no other right.
       try await stage.asReader { environment in
         let read = try Command.ridepulse(
@@ -130,6 +133,7 @@ import Testing
     (log, ["--time-zone", "Vienna"], 64, ["--time-zone Vienna is not a time zone"]),
     (log, ["--kind", "a"], 64, ["--kind a is not OLD=RULE"]),
     (log, ["--kind", "a=r", "--kind", "b=r"], 64, ["r is the rule of a already"]),
+    (log, ["--within", "25h"], 64, ["--within is more than a day"]),
     (log, ["--fail-on", "onlyold"], 64, ["--fail-on onlyold is not one of", "only-old?"]),
     (log, ["--to", "2026-11-27T08:00:00Z"], 64, ["--to is not after --from"]),
     (log, ["--from", "2020-01-01T00:00:00Z"], 64, ["is more than 366d"]),

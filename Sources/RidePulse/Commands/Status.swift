@@ -8,8 +8,9 @@ enum Status: Command {
     name: "status", summary: "show on one screen whether the service sends, and what is in its way",
     options: [.format, .init(name: "--watch", help: "draw it again every 2 s, on a terminal")],
     notes: [
-      "It reads the database alone, as doctor does: last claims, due rides, holds and pauses, pushes of",
-      "the last 5 minutes by app, phones lost within the last hour. Exit status 2 if nothing is sent.",
+      "It reads the database, and the pin by the environment, as doctor does: last claims, due rides,",
+      "holds and pauses, pushes of the last 5 minutes by app, phones lost within the last hour. Exit",
+      "status 2 if nothing is sent.",
     ])
 
   private static let interval: Duration = .seconds(2)
@@ -32,7 +33,11 @@ enum Status: Command {
   }
 
   private static func report(_ context: CommandContext) async -> StatusReport {
-    let probe = DatabaseProbe(environment: context.environment, apps: [], projects: [:])
+    let environment = context.environment
+    let apps = RuleState(environment).apps
+    let probe = DatabaseProbe(
+      environment: environment, apps: apps,
+      projects: FCMSettings(environment).projects(of: apps))
     return StatusReport(await probe.livingProbes())
   }
 

@@ -9,6 +9,7 @@ extension CompareReport {
     .object([
       "from": .orNull(range.lowerBound), "to": .orNull(range.upperBound),
       "repeats": .integer(Int64(repeats)),
+      "unmatched_kinds": .array(unmatchedKinds.map { .string($0) }),
       "kinds": .object(counts.mapValues { .object($0.members) }),
       "all": .object(total.members),
       "only_old": .array(onlyOld), "only_new": .array(comparison.onlyNew.map(member)),

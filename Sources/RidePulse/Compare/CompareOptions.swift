@@ -27,6 +27,8 @@ struct CompareOptions {
     guard let path = arguments.operands.first else { throw arguments.error("FILE is missing") }
     self.path = path
     window = try arguments.duration("--within") ?? .seconds(60)
+    // The ledger is read that long before and after the log.
+    if window > .seconds(86_400) { throw arguments.error("--within is more than a day") }
     textRides = try arguments.integer("--text-rides", in: 0...1_000_000) ?? 2000
     form = try Self.form(arguments)
     kinds = try Self.kinds(arguments)

@@ -34,6 +34,8 @@ struct CompareReport {
   private(set) var differences = Distribution()
   /// Rules of `--kind` that decided nothing in this time.
   let idleRules: [String]
+  /// Kinds of the log without `--kind` that were no rule and no event of this time.
+  let unmatchedKinds: [String]
 
   init(
     options: CompareOptions, log: OldLogFile, range: Range<Timestamp>, new: [NewPush],
@@ -49,6 +51,9 @@ struct CompareReport {
     self.texts = texts
     let rules = Set(new.map(\.rule))
     idleRules = options.kinds.map(\.rule).filter { !rules.contains($0) }
+    let known = Set(options.kinds.map(\.kind)).union(new.map { kinds.kind(of: $0) })
+    unmatchedKinds = Set(log.pushes.filter { range.contains($0.at) }.map(\.kind))
+      .subtracting(known).sorted()
     count()
   }
 

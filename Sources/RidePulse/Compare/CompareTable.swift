@@ -32,6 +32,11 @@ struct CompareTable {
       lines.append(
         "       no decision in this time by \(report.idleRules.joined(separator: ", ")) of --kind")
     }
+    if !report.unmatchedKinds.isEmpty {
+      lines.append(
+        "       no rule or event in this time is called "
+          + "\(report.unmatchedKinds.joined(separator: ", ")): name the rule with --kind")
+    }
     return lines
   }
 

@@ -39,6 +39,7 @@ struct ComparedTexts {
     for ride in recorded.beyondLimit {
       for index in open[ride] ?? [] { outcomes[index] = .unknown(.beyondLimit) }
     }
+    let uncertain = LedgerEntry.Status.uncertain.rawValue
     let rides = recorded.passes.keys.sorted { $0.text < $1.text }
     for start in stride(from: 0, to: rides.count, by: Self.chunk) {
       let chunk = Array(rides[start..<min(start + Self.chunk, rides.count)])
@@ -49,7 +50,12 @@ struct ComparedTexts {
         for index in open[ride] ?? [] {
           guard let text = old[pairs[index].old].text else { continue }
           let push = new[pairs[index].new]
-          let pushes = (rows[ride] ?? []).filter { push.isRow($0) }.compactMap { AcceptedPush($0) }
+          let own = (rows[ride] ?? []).filter { push.isRow($0) }
+          let pushes = own.compactMap { AcceptedPush($0) }
+          if pushes.isEmpty, own.contains(where: { $0.status == uncertain }) {
+            outcomes[index] = .unknown(.uncertain)
+            continue
+          }
           outcomes[index] = again.outcome(of: text, pushes)
         }
       }

@@ -162,6 +162,10 @@ enum DatabaseCheck {
   }
 
   private static func listen(_ probes: DatabaseState) -> CheckResult {
+    if let problem = probes.listeningProblem {
+      return .failure(
+        "listen", problem, "correct it, or unset it: without it LISTEN goes through DATABASE_URL")
+    }
     let isOwn = probes.listening.address != nil
     let pooler =
       isOwn

@@ -17,6 +17,9 @@ struct DatabaseProbe {
 
   func probes() async -> DatabaseState {
     var probes = DatabaseState()
+    do throws(CommandFailure) { probes.listening = try Listening(environment) } catch {
+      probes.listeningProblem = error.description
+    }
     guard let (conninfo, session) = await connect(&probes) else { return probes }
     await examine(session, conninfo, &probes)
     // The process ends soon, and a server that stopped responding must not delay it.
@@ -33,7 +36,11 @@ struct DatabaseProbe {
       if server.hasSchema {
         probes.rights = await ask { try await RightsReport.read(session) }
         if probes.permitsReading {
-          probes.pin = await ask { try await DatabasePin.none.problems(session) }
+          let namesApps = !projects.isEmpty || !APNsVariables.bundleIDs(environment).isEmpty
+          // Without apps it is no service's environment: its site says nothing.
+          probes.pin =
+            namesApps
+            ? await pin(session) : await ask { try await DatabasePin.none.problems(session) }
           await examineService(session, &probes)
         }
       }
@@ -77,7 +84,6 @@ struct DatabaseProbe {
   private func examine(
     _ session: PostgresSession, _ conninfo: String, _ probes: inout DatabaseState
   ) async {
-    probes.listening = (try? Listening(environment)) ?? .on
     if let server = probes.server.value, !server.isTooOld {
       probes.lead = await ask { try await Self.lead(session) }
       probes.holder = await ask { try await BlockingBackend.oldest(session) }
@@ -106,7 +112,7 @@ struct DatabaseProbe {
           }
         }
       }
-      if probes.listening != .off {
+      if probes.listening != .off, probes.listeningProblem == nil {
         let address = probes.listening.address
         probes.listen = await Probe.find(within: .seconds(address == nil ? 8 : 14)) {
           try await ListenProbe.run(
@@ -198,6 +204,8 @@ struct DatabaseState: Sendable {
     (rights.value?.missing.allSatisfy(\.isMinor) ?? false) && schema.value?.holdsAll ?? false
   }
   var listening: Listening = .on
+  /// Why `RIDEPULSE_LISTEN` can't be used.
+  var listeningProblem: String?
   var listen: Probe<ListenProbe.Outcome> = .unasked
   var queue: Probe<NotifyQueue> = .unasked
   /// The number of attached tables, and their problems.

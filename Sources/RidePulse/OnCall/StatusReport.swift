@@ -23,6 +23,7 @@ struct StatusReport {
     guard let living = state.living.value else { return "the database can't be examined" }
     if let hold = living.hold { return hold.text }
     if let problem = state.pin.value?.first { return problem.description }
+    if case .failed(let why) = state.pin { return why }
     if let failure = state.trial.value ?? nil { return "settlements fail: \(failure)" }
     if living.claiming.isEmpty { return "no node claims rides" }
     return nil

@@ -15,6 +15,7 @@ package enum TextOutcome: Hashable, Sendable {
     case notRecorded = "not_recorded"
     case otherRules = "other_rules"
     case noRules = "no_rules"
+    case uncertain
     case notReproduced = "not_reproduced"
     case beyondLimit = "beyond_limit"
 
@@ -25,6 +26,7 @@ package enum TextOutcome: Hashable, Sendable {
       case .notRecorded: "the ride was not recorded, see RIDEPULSE_RECORD"
       case .otherRules: "other rules than those in use decided it"
       case .noRules: "the rules can't be used here, see RIDEPULSE_SCHEDULES"
+      case .uncertain: "whether it arrived is uncertain"
       case .notReproduced: "deciding the recorded ride again did not give it"
       case .beyondLimit: "its ride is beyond --text-rides"
       }

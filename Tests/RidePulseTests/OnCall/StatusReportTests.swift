@@ -127,6 +127,10 @@ import TestSupport
       let sending = try run("status", status: 0)
       #expect(sending.hasPrefix("sending") && sending.contains("yes: 1 node claims"), "\(sending)")
       #expect(sending.contains("customer") && sending.contains("accepted"))
+      let elsewhere = stage.environment.merging(["RIDEPULSE_SITE": "elsewhere"]) { $1 }
+      let copy = try Command.ridepulse(["status"], elsewhere)
+      #expect(copy.status == 2 && copy.output.contains("no: "), "\(copy)")
+      #expect(copy.output.contains("elsewhere"), "\(copy)")
 
       #expect(try Command.ridepulse(["hold", "x"], stage.environment).status == 64)
       let held = try run("hold", "a drill", "--yes", status: 0)
