@@ -33,7 +33,7 @@ struct PollPolicy {
   /// Records the time between two claims: producers do not notify a node that has not claimed for
   /// several seconds.
   mutating func passed(_ time: Duration) {
-    if time > 2 * pollInterval { isNotified = false }
+    if time > pollInterval * 2 { isNotified = false }
   }
 
   /// Returns the step after a claim of `rides`, at most `limit`.
