@@ -97,14 +97,11 @@ extension Engine {
     let watch = parts.decisionWatch
     watch.begin(rides.map(\.claim))
     defer { watch.end() }
-    let (trial, ofTrial) = (configuration.trial, configuration.ofTrial)
     return rides.enumerated().map { index, ride in
       watch.beginTurn(index)
       parts.onDecide?(ride.view)
-      if let trial, let ofTrial, trial.decides(ride.view.rideID) {
-        return (ride.claim, RideCore.decide(ride.view, by: ofTrial, now: now))
-      }
-      return (ride.claim, RideCore.decide(ride.view, by: configuration, now: now))
+      let own = configuration.deciding(ride.view.rideID)
+      return (ride.claim, RideCore.decide(ride.view, by: own, now: now))
     }
   }
 
@@ -116,7 +113,7 @@ extension Engine {
     let sample = parts.recording.flatMap { $0.contains(decision.view.rideID) ? $0 : nil }
     let isTraced = parts.onSpans != nil && decision.isTraced
     if sample == nil, !isTraced { return nil }
-    let revision = [configuration.revision, configuration.trial?.configuration.revision]
+    let revision = [configuration.revision, configuration.trial?.revision]
       .compactMap(\.self).first { $0.id == decision.settlement.revision }
     return PassTimes(
       decidedAt: now, sample: sample, rules: isTraced ? revision?.rules : nil,

@@ -101,7 +101,13 @@ import TestSupport
     var digests: Set<String> = [one.timingDigest, other.timingDigest]
     digests.insert(joined.timingDigest)
     digests.insert(one.joined(with: other, for: ten).timingDigest)
-    #expect(digests.count == 4)
+    digests.insert(other.joined(with: one, for: five).timingDigest)
+    #expect(digests.count == 5)
+    // A promoted set may have all rules of the one before: each ride has other times then.
+    let both = one.keeping(one.rules + other.rules)
+    #expect(
+      one.joined(with: both, for: five).timingDigest
+        != both.joined(with: one, for: five).timingDigest)
     // Rules without times never make a ride due.
     #expect(rules(["a"], nil).joined(with: rules(["a"], nil), for: ten).timingDigest.isEmpty)
   }

@@ -64,8 +64,9 @@ extension Decider {
 
   /// Returns the permit that counts a push; nil if no rule counts it.
   func permit(for entry: LedgerEntry, by rule: CompiledRule) -> Permit? {
-    guard let pushes = rule.limits.map({ CountedPushes($0, of: rule.name) }),
-      let window = configuration.rules.window(of: pushes, for: entry.app),
+    // A rule without limits may have one of its name with them in another set of rules.
+    let pushes = rule.limits.map { CountedPushes($0, of: rule.name) } ?? .rule(rule.name)
+    guard let window = configuration.permitWindows.window(of: pushes, for: entry.app),
       let owner = entry.owner, let id = entry.permitID(of: decision.view.rideID)
     else { return nil }
     return Permit(

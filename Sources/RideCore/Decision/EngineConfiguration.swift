@@ -1,6 +1,6 @@
 /// Everything that a decision depends on besides the ride itself and the time.
 package struct EngineConfiguration: Sendable {
-  package var rules: RuleSet
+  package var rules: RuleSet { didSet { countPermits() } }
   /// The bundle ID of each app: the base of its topics.
   package var bundleIDs: [App: String]
   /// Bundle IDs that replace an app's own in the topic of its cards; Apple requires the app's own.
@@ -20,13 +20,16 @@ package struct EngineConfiguration: Sendable {
   /// The rules and the program version, for the ledger; nil if nothing is recorded.
   package var revision: Revision?
   /// The rules that decide a share of the rides; nil if `rules` decide all.
-  package var trial: RuleTrial?
+  package var trial: RuleTrial? { didSet { countPermits() } }
+  /// Those of all rules, whichever of them decide a ride: a cap belongs to the person.
+  private(set) var permitWindows: PermitWindows
 
   package init(
     rules: RuleSet, bundleIDs: [App: String], widgetBundleIDs: [App: String] = [:],
     defaultEnvironment: APNsEnvironment = .production
   ) {
     self.rules = rules
+    permitWindows = rules.permitWindows
     self.bundleIDs = bundleIDs
     self.widgetBundleIDs = widgetBundleIDs
     self.defaultEnvironment = defaultEnvironment
@@ -37,12 +40,19 @@ package struct EngineConfiguration: Sendable {
     trial.map { rules.joined(with: $0.rules, for: $0.share) } ?? rules
   }
 
-  /// The configuration of the rides that the trial decides: the same but for the rules.
-  package var ofTrial: EngineConfiguration? {
-    guard let trial else { return nil }
+  /// Returns the configuration that decides a ride: of rides that the trial decides, the same but
+  /// for the rules.
+  package func deciding(_ ride: RideID) -> EngineConfiguration {
+    guard let trial, trial.decides(ride) else { return self }
     var other = self
     (other.rules, other.revision, other.trial) = (trial.rules, trial.revision, nil)
+    other.permitWindows = permitWindows
     return other
+  }
+
+  private mutating func countPermits() {
+    let other = trial?.rules.permitWindows
+    permitWindows = other.map { rules.permitWindows.joined(with: $0) } ?? rules.permitWindows
   }
 
   /// Gives each app of the rules that has no bundle ID a placeholder, and each receiver of posts: a

@@ -22,10 +22,14 @@ extension RuleSet {
   /// Returns rules with all that rides of both sets need: what is read for them, and when they are
   /// due again. It decides no ride.
   package func joined(with other: RuleSet, for share: RecordSample) -> RuleSet {
-    RuleSet(
+    // In this order, with the share: either change makes other rules decide some rides.
+    let timings = [timingDigest, other.timingDigest]
+    let isTimed = timings.contains { !$0.isEmpty }
+    let text = "\(timings[0])\n\(share.text)\n\(timings[1])"
+    return RuleSet(
       activeStates: activeStates.union(other.activeStates),
       finalStates: finalStates.union(other.finalStates), events: events.union(other.events),
       rules: rules + other.rules, defaults: defaults, attributes: attributes, digest: digest,
-      share: share.text)
+      timingDigest: isTimed ? PushID(of: text).description : "")
   }
 }

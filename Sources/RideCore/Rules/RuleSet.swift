@@ -13,9 +13,6 @@ package final class RuleSet: Sendable {
   /// The rules, ordered by file name and by line.
   package let rules: [Rule]
 
-  /// The share of the rides that some of the rules decide; empty if all rules decide all.
-  private let share: String
-
   let timed: TimedRules
 
   /// The rules whose cards have a life of their own, in the order of the files.
@@ -33,24 +30,23 @@ package final class RuleSet: Sendable {
   /// Every event that a rule may name: one for each state, `ride_updated`, and the declared ones.
   package let knownEvents: Set<String>
 
-  /// How long the pushes of each app that some `at-most` counts are counted.
-  private let permitWindows: [Counted: Duration]
+  let permitWindows: PermitWindows
 
-  private struct Counted: Hashable {
-    var app: App
-    var pushes: CountedPushes
-  }
+  /// The timing digest of rules of which each decides some of the rides.
+  private let givenTimingDigest: String?
 
   private let rulesByEvent: [String: [CompiledRule]]
   private let rulesByName: [String: CompiledRule]
 
   /// Compiles the rules of a directory; if two have one name, a lookup by name returns the first.
+  ///
+  /// - Parameter timingDigest: That of rules of which each decides some of the rides; nil if all
+  ///   decide all.
   package init(
     activeStates: Set<String>, finalStates: Set<String>, events: Set<String>, rules: [Rule],
     defaults: RuleDefaults = RuleDefaults(), attributes: DeclaredAttributes? = nil,
-    digest: String = "", share: String = ""
+    digest: String = "", timingDigest: String? = nil
   ) {
-    self.share = share
     self.attributes = attributes
     self.digest = digest
     self.activeStates = activeStates
@@ -79,13 +75,8 @@ package final class RuleSet: Sendable {
     }
     self.cards = cards
     self.timed = TimedRules(timed)
-    permitWindows = rules.reduce(into: [:]) { windows, rule in
-      guard let cap = rule.limits.cap else { return }
-      for app in rule.apps {
-        let counted = Counted(app: app, pushes: CountedPushes(rule.limits, of: rule.name))
-        windows[counted] = max(windows[counted] ?? .zero, cap.period.window)
-      }
-    }
+    permitWindows = PermitWindows(of: rules)
+    givenTimingDigest = timingDigest
     rulesByEvent = byEvent
     rulesByName = Dictionary(compiled.map { ($0.name, $0) }, uniquingKeysWith: { a, _ in a })
   }
@@ -110,13 +101,12 @@ package final class RuleSet: Sendable {
   ///
   /// Empty if the set has neither schedule rules nor cards.
   package var timingDigest: String {
-    var texts =
+    if let givenTimingDigest { return givenTimingDigest }
+    let texts =
       rules.compactMap { rule in
         if case .at(let timing) = rule.when { "\(rule.name) \(timing.digest)" } else { nil }
       }
       + cards.map { "\($0.rule.name) \($0.life.digest)" }
-    // Another share makes other rules decide some rides.
-    if !texts.isEmpty, !share.isEmpty { texts.append(share) }
     return texts.isEmpty ? "" : PushID(of: texts.sorted().joined(separator: "\n")).description
   }
 
@@ -197,11 +187,6 @@ package final class RuleSet: Sendable {
 
   /// Whether any card can be turned off.
   package var cardsHaveTopics: Bool { cards.contains { $0.rule.limits?.topic != nil } }
-
-  /// Returns how long such pushes of an app are counted; nil if no rule counts them.
-  package func window(of pushes: CountedPushes, for app: App) -> Duration? {
-    permitWindows.isEmpty ? nil : permitWindows[Counted(app: app, pushes: pushes)]
-  }
 
   /// The events on which a card is started.
   package var startEvents: [String] { Set(cards.flatMap(\.life.start)).sorted() }

@@ -63,7 +63,9 @@ package struct Replay {
     applyChanges(before: end)
     guard let entry = agenda.first, entry.due < end else { return nil }
     let (now, ride) = (entry.due, entry.ride)
-    let decision = decide(world.claim(ride), by: configuration, now: now) { requests in
+    let view = world.claim(ride)
+    let own = configuration.deciding(view.rideID)
+    let decision = decide(view, by: own, now: now) { requests in
       world.refuse(requests, at: now)
     }
     let outcomes = decision.pushes.map { world.outcome(of: $0, at: now) }

@@ -59,8 +59,9 @@ package struct World {
     self.permits = permits
     self.seed = seed
     self.startedCards = startedCards
-    receipts = Receipts(for: configuration.rules)
-    apps = Set(configuration.rules.apps).union([.customer, .driver])
+    let rules = configuration.allRules
+    receipts = Receipts(for: rules)
+    apps = Set(rules.apps).union([.customer, .driver])
       .sorted { $0.rawValue < $1.rawValue }
     environment = configuration.defaultEnvironment
   }

@@ -180,7 +180,9 @@ import TestSupport
     book.pauses = Pauses([
       Pause(.app, "customer", until: Stage.at(60), since: Sample.now, author: "eve")
     ])
-    #expect(book.ofTrial?.pauses == book.pauses)
+    let ride = try #require((0..<50).map { RideID("r\($0)") }.first { book.trial?.decides($0) == true })
+    let own = book.deciding(ride)
+    #expect(own.trial == nil && own.pauses == book.pauses)
   }
 
   private static func offer() -> Stage {

@@ -119,6 +119,40 @@ import TestSupport
     #expect(store.sent.map(\.entry.event.id) == [0, 0])
   }
 
+  /// Handles a ride every two minutes by the set that decides it, and returns how many pushes were
+  /// sent.
+  private static func sent(_ one: Rule, _ other: Rule, shared: [Bool]) throws -> Int {
+    var book = Sample.book([one])
+    let share = try #require(RecordSample(text: "50%"))
+    let trial = RuleTrial(Sample.book([other]).rules, for: share)
+    book.trial = trial
+    var store = Store()
+    var now = Sample.now
+    var numbers = Array(0..<200)
+    for isShared in shared {
+      let index = try #require(
+        numbers.firstIndex { trial.decides(RideID("r\($0)")) == isShared })
+      var view = view(numbers.remove(at: index), at: now)
+      store.handle(&view, by: book.deciding(view.rideID), at: &now)
+      now = now + .seconds(120)
+    }
+    return store.sent.count
+  }
+
+  @Test(arguments: [Topic("news"), nil])
+  func `a cap counts the pushes of a second set of rules that has none`(topic: Topic?) throws {
+    var (one, other) = (Self.rule(1), Self.rule(nil))
+    (one.limits.topic, other.limits.topic) = (topic, topic)
+    #expect(try Self.sent(one, other, shared: [true, false]) == 1)
+    #expect(try Self.sent(other, one, shared: [false, true]) == 1)
+  }
+
+  @Test func `the shorter window of a second set of rules lets no longer one forget`() throws {
+    let (one, other) = (Self.rule(2), Self.rule(1, per: .seconds(60)))
+    #expect(try Self.sent(one, other, shared: [false, true, false]) == 2)
+    #expect(try Self.sent(one, one, shared: [false, true, true]) == 2)
+  }
+
   @Test func `other owners and topics have their own counts`() {
     var other = Self.rule(1, "other")
     other.limits.topic = "offers"
