@@ -5,14 +5,27 @@ extension LivingState {
   /// The time in which a release reaches one node after the other.
   package static let rollout: Duration = .seconds(60)
 
-  /// Returns the live nodes if they decide with different rules, and none of them took its own
-  /// within the last minute; else none.
-  package static func disagreeing(_ nodes: [Node]) -> [Node] {
-    let live = nodes.filter { $0.sinceClaim <= liveWithin && $0.rules != nil }
-    guard Set(live.map { [$0.rules, $0.rulesShare] }).count > 1,
-      live.allSatisfy({ $0.sinceRules > rollout })
-    else { return [] }
-    return live
+  /// Whether the live nodes decide with the same rules.
+  package enum RuleAgreement: Hashable, Sendable {
+    case agree
+    /// They differ, or one has not reported its rules, and it is too early to say more.
+    case settling
+    /// They differ, and none of them took its own within the last minute.
+    case differ([Node])
+  }
+
+  /// Returns the nodes that claimed lately.
+  package static func live(_ nodes: [Node]) -> [Node] {
+    nodes.filter { $0.sinceClaim <= liveWithin }
+  }
+
+  package static func ruleAgreement(of nodes: [Node]) -> RuleAgreement {
+    let live = live(nodes)
+    let known = live.filter { $0.rules != nil }
+    if Set(known.map { [$0.rules, $0.rulesShare] }).count <= 1 {
+      return known.count == live.count ? .agree : .settling
+    }
+    return known.allSatisfy { $0.sinceRules > rollout } ? .differ(known) : .settling
   }
 
   /// $1 node, $2 digest, $3 problem, $4 rules for a share of the rides.

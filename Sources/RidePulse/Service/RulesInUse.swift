@@ -12,8 +12,7 @@ final class RulesInUse: Sendable {
     var release: RuleRelease
     /// The digests of the rules that need not be stored any more.
     var stored: [ArchivedRules.Rides: String] = [:]
-    /// The nodes by their rules while these differ for long.
-    var disagreeing: [LivingState.Node] = []
+    var difference = RuleDifference()
   }
 
   private let pool: SessionPool
@@ -43,7 +42,7 @@ final class RulesInUse: Sendable {
 
   /// What an operator must know about the rules of a service that may be ready.
   var notes: [String] {
-    let (release, nodes) = state.withLock { ($0.release, $0.disagreeing) }
+    let (release, nodes) = state.withLock { ($0.release, $0.difference.nodes) }
     return release.notes + (nodes.isEmpty ? [] : ["rules: the nodes differ: \(nodes.rulesText)"])
   }
 
@@ -57,7 +56,7 @@ final class RulesInUse: Sendable {
         node: node, rules: release.rules.digest, share: release.trial?.text,
         problem: release.problem, session)
     }
-    compare(LivingState.disagreeing(nodes))
+    compare(LivingState.ruleAgreement(of: nodes))
     if let source = release.source, !release.isLastGood {
       try await store(source, release.rules.digest, for: .all)
     }
@@ -67,20 +66,17 @@ final class RulesInUse: Sendable {
     return isKnown
   }
 
-  private func compare(_ nodes: [LivingState.Node]) {
-    let before = state.withLock { state in
-      defer { state.disagreeing = nodes }
-      return state.disagreeing
-    }
-    if before.isEmpty, !nodes.isEmpty {
+  private func compare(_ agreement: LivingState.RuleAgreement) {
+    switch state.withLock({ $0.difference.follow(agreement) }) {
+    case nil: break
+    case .began(let nodes):
       log(
         .warning, .nodesDiffer,
         [
           "nodes": nodes.rulesText,
           "fix": "deploy the same files to each node, and reload the rules there",
         ])
-    } else if !before.isEmpty, nodes.isEmpty {
-      log(.info, .nodesAgree)
+    case .ended: log(.info, .nodesAgree)
     }
   }
 

@@ -81,6 +81,10 @@ struct LivingCheckTests {
       $0.nodes = [deciding("a", "0123456789abcdef", for: 3)]
       $0.nodes[0].rulesProblem = "a.yaml:3:1: no"
     },
+    Case("a node that refused its files and is gone", [["node a", "not claimed"]]) {
+      $0.nodes = [deciding("a", "0123456789abcdef", for: 90, silentFor: 16)]
+      $0.nodes[0].rulesProblem = "a.yaml:3:1: no"
+    },
     Case("a pause", [["paused app", "app driver until 1970-01-01T00:01:00Z by eve"]]) {
       let (start, end) = (Timestamp(epochSeconds: 0), Timestamp(epochSeconds: 60))
       $0.pauses = Pauses([Pause(.app, "driver", until: end, since: start, author: "eve")])
