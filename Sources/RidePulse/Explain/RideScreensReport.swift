@@ -17,6 +17,7 @@ struct RideScreensReport {
   ) {
     self.history = history
     self.source = source
+    let configuration = configuration?.deciding(RideID(id))
     hasRules = configuration != nil
     let digest = configuration?.rules.digest
     let pushes = history.entries.compactMap { row -> AcceptedPush? in

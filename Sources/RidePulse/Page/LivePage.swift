@@ -21,7 +21,7 @@ final class LivePage: Sendable {
       try await TimelineAnswer.make(service.pool, service.engine.configuration)
     }
     cards = AnswerCache(freshness: CardUsageAnswer.freshness) {
-      try await CardUsageAnswer.make(service.pool, service.engine.configuration.rules)
+      try await CardUsageAnswer.make(service.pool, service.rules)
     }
   }
 

@@ -105,15 +105,16 @@ enum TimelineAnswer {
   private static func read(
     _ session: PostgresSession, _ configuration: EngineConfiguration
   ) async throws -> ([RideView], Timestamp, PermitBook) {
+    let rules = configuration.allRules
     let snapshot = RideSnapshot(
-      session: session, apps: configuration.rules.apps, rules: configuration.rules,
+      session: session, apps: rules.apps, rules: rules,
       log: Log { _, _, _ in })
     let now = try await snapshot.now()
     var views: [RideView] = []
-    try await snapshot.rides(in: configuration.rules.activeStates, atLeast: rideLimit) {
+    try await snapshot.rides(in: rules.activeStates, atLeast: rideLimit) {
       views += $0
     }
-    let permits = try await snapshot.permits(for: configuration.rules, views.map(\.rideID))
+    let permits = try await snapshot.permits(for: rules, views.map(\.rideID))
     return (views, now, permits)
   }
 }

@@ -11,24 +11,26 @@ final class CardTypeRecorder: Sendable {
     var tally = CardTypeTally()
     /// Counts that could not be written yet: as many lines as cards have fields.
     var unwritten: [CardTypeTally.Line] = []
-    var rules: RuleSet
+    var configuration: EngineConfiguration
   }
 
   private let pool: SessionPool
   private let state: Mutex<State>
 
-  init(pool: SessionPool, rules: RuleSet) {
+  init(pool: SessionPool, _ configuration: EngineConfiguration) {
     self.pool = pool
-    state = Mutex(State(rules: rules))
+    state = Mutex(State(configuration: configuration))
   }
 
-  func use(_ rules: RuleSet) { state.withLock { $0.rules = rules } }
+  func use(_ configuration: EngineConfiguration) {
+    state.withLock { $0.configuration = configuration }
+  }
 
   /// Counts the pushes of a decision that APNs accepted. Returns at once.
   func handle(_ decision: Decision, _ outcomes: [PushOutcome]) {
     guard decision.pushes.contains(where: { $0.entry.cardEvent != nil }) else { return }
     state.withLock { state in
-      let rules = state.rules
+      let rules = state.configuration.deciding(decision.view.rideID).rules
       state.tally.add(decision, outcomes) { rules.attributesType(ofRule: $0) }
     }
   }

@@ -103,7 +103,8 @@ final class Service: Sendable {
     self.outcomes = outcomes
     let mistakes = ConfigurationLog(log: log)
     self.mistakes = mistakes
-    let cardTypes = CardTypeRecorder(pool: pool, rules: rules)
+    let configuration = Self.configuration(apns, release)
+    let cardTypes = CardTypeRecorder(pool: pool, configuration)
     self.cardTypes = cardTypes
     self.channels = channels
     let pauses = PauseMonitor(node: node, pool: pool, log: log, onChange: { signal.use($0) })
@@ -115,7 +116,7 @@ final class Service: Sendable {
       Maintenance(pool: pool, log: log), rulesInUse, pauses, traces, log)
     var parts = EngineDependencies(
       store: store, transport: ServiceTransport(pushes: transport, posts: posts),
-      configuration: Self.configuration(apns, release),
+      configuration: configuration,
       log: log, time: time, recording: recording,
       onSettled: { settlements in
         meter.handle(settlements)
@@ -204,10 +205,11 @@ final class Service: Sendable {
     store.use(apps: apns.apps, pin: pin)
     channels.use(apns.channelScopes, pin)
     rulesInUse.use(release)
-    cardTypes.use(rules)
+    let configuration = Self.configuration(apns, release)
+    cardTypes.use(configuration)
     meter.name(rules)
     posts.reload()
-    engine.use(Self.configuration(apns, release))
+    engine.use(configuration)
     pauses.use(.current(release.rules))
     backfills.use(active: rules.activeStates)
     // Decisions do not wait for it: they know the revision's ID.

@@ -180,7 +180,8 @@ import TestSupport
     book.pauses = Pauses([
       Pause(.app, "customer", until: Stage.at(60), since: Sample.now, author: "eve")
     ])
-    let ride = try #require((0..<50).map { RideID("r\($0)") }.first { book.trial?.decides($0) == true })
+    let rides = (0..<50).map { RideID("r\($0)") }
+    let ride = try #require(rides.first { book.trial?.decides($0) == true })
     let own = book.deciding(ride)
     #expect(own.trial == nil && own.pauses == book.pauses)
   }
