@@ -219,7 +219,7 @@ comment on column ridepulse.installation_contacts.contacted_at is
 
 create table ridepulse.phone_counts (
   is_only    boolean primary key default true check (is_only),
-  counted_at timestamptz not null default '-infinity',
+  counted_at timestamptz not null default 'epoch',
   took       interval not null default '0',
   counts     jsonb not null default '[]'
 );

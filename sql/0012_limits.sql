@@ -226,7 +226,7 @@ comment on function ridepulse.report_permits(jsonb) is
 
 -- The same as OwnerShare in the program. 32 bits divided by 2^32 are exact in a double.
 create function ridepulse.share(name text, owner_id text) returns double precision
-language sql immutable strict parallel safe set search_path = pg_catalog, pg_temp as $$
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
   select ('x' || left(encode(sha256(convert_to(name || '/' || owner_id, 'UTF8')), 'hex'), 8))
     ::bit(32)::bigint::double precision / 4294967296
 $$;

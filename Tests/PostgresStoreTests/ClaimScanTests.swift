@@ -197,7 +197,8 @@ import Testing
     async throws
   {
     let plan = try await genericPlan(
-      of: ClaimStatements.claim, ClaimStatements.lookups, parameters: 13
+      of: ClaimStatements.claim, ClaimStatements.lookups,
+      parameters: 9 + DatabasePin.none.parameters.count
     )
     // Empty, unless a node has ended while it held rides.
     .filter { !$0.contains("lost_claims") }

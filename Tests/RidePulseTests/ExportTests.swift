@@ -12,7 +12,8 @@ import Testing
   private static let rows = """
     insert into ridepulse.ledger (ride_id, apns_id, event, rule, app, push_type, status, attempts,
       reason, occurred_at, finished_at)
-    select 'r' || n, gen_random_uuid(), 'e', 'r', 'customer', 'alert', 'accepted', 1,
+    select 'r' || n, ('00000000-0000-4000-8000-00000000000' || n)::uuid, 'e', 'r', 'customer',
+      'alert', 'accepted', 1,
       case n when 1 then 'a "quoted", text' || E'\\n' || 'of two lines' end,
       timestamptz '2024-11-20T23:59:59Z' + n * interval '8 hours',
       timestamptz '2024-11-20T23:59:59Z' + n * interval '8 hours'

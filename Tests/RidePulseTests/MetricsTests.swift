@@ -83,7 +83,7 @@ import TestSupport
         let lines = page.split(separator: "\n")
         missing = expected.filter { line in !lines.contains { $0 == line } }
         // One less from midnight in UTC to the next rotation.
-        let days = ["ridepulse_ledger_days_ahead 6", "ridepulse_ledger_days_ahead 7"]
+        let days = ["ridepulse_ledger_partitions_ahead 6", "ridepulse_ledger_partitions_ahead 7"]
         if !lines.contains(where: { days.contains(String($0)) }) { missing += days }
         return missing.isEmpty
       }

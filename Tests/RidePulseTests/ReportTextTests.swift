@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import RideCore
+import SystemSupport
 import Testing
 import TestSupport
 

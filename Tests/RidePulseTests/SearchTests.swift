@@ -80,12 +80,14 @@ import TestSupport
       for token in ["c1c1c1", Stage.customerToken, "…C1C1C1C1"] {
         let phone = try explain(stage, "--token", token)
         #expect(phone.output.hasPrefix("phones\n  customer c1 …c1c1c1, production, de-AT"))
-        #expect(phone.output.contains("arrived (alert) to customer c1 …c1c1c1: accepted"), "\(phone)")
+        #expect(
+          phone.output.contains("arrived (alert) to customer c1 …c1c1c1: accepted"), "\(phone)")
         #expect(!phone.output.contains("cacaca"), "\(phone.output)")
       }
       let card = try explain(stage, "--token", "cacaca")
       #expect(card.output.hasPrefix("cards\n  activity-1 of ride r1, customer c1 …cacaca"))
-      #expect(card.output.contains("card (card update) to customer c1 …cacaca: accepted"), "\(card)")
+      #expect(
+        card.output.contains("card (card update) to customer c1 …cacaca: accepted"), "\(card)")
       let old = try explain(stage, "--token", String(Self.oldToken.suffix(20)))
       #expect(old.output.contains("disabled") && old.output.contains(": replaced"), "\(old.output)")
       #expect(old.output.contains("no push is recorded"), "\(old.output)")

@@ -76,12 +76,8 @@ struct EventRead: Sendable {
       switch size {
       case .small:
         """
-        select e.*, case when may_fit then e.data::text end as text, null::bigint as bytes,
-            may_fit as fits
-          from (
-            select e.*, \(BoundedJSON.isSmall("e.data")) as may_fit
-            from \(first)
-          ) e
+        select e.*, json.text, null::bigint as bytes, json.fits
+          from (select e.* from \(first)) e, \(BoundedJSON.small("e.data"))
         """
       case .bounded:
         """
@@ -157,10 +153,9 @@ struct RideRead: Sendable {
       switch size {
       case .small:
         """
-        select r.*, case when may_fit then r.attributes::text end as text, null::bigint as bytes,
-            may_fit as fits
-          from (select r.*, \(BoundedJSON.isSmall("r.attributes")) as may_fit
-                from ridepulse.rides r where r.id = any ($1::text[])) r
+        select r.*, json.text, null::bigint as bytes, json.fits
+          from ridepulse.rides r, \(BoundedJSON.small("r.attributes"))
+          where r.id = any ($1::text[])
         """
       case .bounded:
         """
@@ -233,14 +228,21 @@ enum BoundedJSON {
   /// The number of bytes of text after which a claim starts no further read.
   static let claimLimit = 64 << 20
 
-  /// The most bytes that PostgreSQL stores of a small value; as text it may have six times as many.
-  private static let smallLimit = 1 << 10
+  /// The longest small value, in bytes: as PostgreSQL stores it, and as text, which may be much longer.
+  private static let smallLimit = 2 << 10
 
-  /// An SQL condition: whether a value is small.
+  /// A lateral row `json (text, fits)`: whether the value is small, and its text.
   ///
-  /// PostgreSQL compresses no value of a row shorter than 2 kB, so that most are small.
-  static func isSmall(_ column: String) -> String {
-    "pg_column_size(\(column)) <= \(smallLimit) and pg_column_compression(\(column)) is null"
+  /// PostgreSQL compresses no value of a row shorter than 2 kB.
+  static func small(_ column: String) -> String {
+    """
+    lateral (
+      select text, coalesce(octet_length(text) <= \(smallLimit), false) as fits
+      from (select case when pg_column_size(\(column)) <= \(smallLimit)
+                and pg_column_compression(\(column)) is null
+              then \(column)::text end as text offset 0) unpacked
+      offset 0) json
+    """
   }
 
   /// An SQL estimate of a value's size in bytes once it is decompressed.

@@ -33,7 +33,7 @@ package struct SpanBuilder {
   private let times: PassTimes
   private let endedAt: Timestamp
   /// Nil for a pseudo ride, whose ID is made of a person's or a phone's.
-  private let ride: String?
+  private let ride: RideID?
 
   private init(
     _ decision: Decision, _ outcomes: [PushOutcome], _ times: PassTimes, now: Timestamp
@@ -43,7 +43,7 @@ package struct SpanBuilder {
     self.times = times
     endedAt = now
     let id = decision.view.rideID
-    ride = id.isOfPerson || RawPush.Source(of: id) != nil ? nil : id.text
+    ride = id.isOfPerson || RawPush.Source(of: id) != nil ? nil : id
   }
 
   /// Returns the spans of a decision whose settlement is complete.
@@ -169,9 +169,8 @@ package struct SpanBuilder {
   }
 
   private var ofRide: [TraceSpan.Attribute] {
-    [("ridepulse.ride_id", ride), ("ridepulse.rules_digest", times.rules)].compactMap { key, text in
-      text.map { TraceSpan.Attribute(key, $0) }
-    }
+    [("ridepulse.ride_id", ride?.text), ("ridepulse.rules_digest", times.rules)]
+      .compactMap { key, text in text.map { TraceSpan.Attribute(key, $0) } }
   }
 
   /// The reason's code: its text may name a person or a token.

@@ -1,5 +1,6 @@
 import Base
 import RideCore
+import SystemSupport
 
 /// Writes log records to standard error, one per line.
 struct LogWriter: Sendable {

@@ -45,7 +45,7 @@ extension ServiceMetrics {
 
   private static func days(_ ledger: LedgerDays?) -> MetricFamily {
     var family = MetricFamily(
-      .gauge, "ridepulse_ledger_days_ahead",
+      .gauge, "ridepulse_ledger_partitions_ahead",
       "Days after today that have a partition of the ledger, up to the first that has none; the service makes seven."
     )
     if let ledger { family.add(Double(ledger.ahead)) }

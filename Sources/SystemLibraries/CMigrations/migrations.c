@@ -130,8 +130,8 @@ static const char text_0031[] = {
 #embed "../../../sql/0031_pauses.sql" suffix(, 0)
 };
 
-static const char text_0033[] = {
-#embed "../../../sql/0033_rule_sets.sql" suffix(, 0)
+static const char text_0032[] = {
+#embed "../../../sql/0032_rule_sets.sql" suffix(, 0)
 };
 
 const struct ridepulse_migration ridepulse_migrations[] = {
@@ -166,6 +166,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0029_android_cards", text_0029},
     {"0030_lost_decisions", text_0030},
     {"0031_pauses", text_0031},
-    {"0033_rule_sets", text_0033},
+    {"0032_rule_sets", text_0032},
     {NULL, NULL},
 };

@@ -126,8 +126,7 @@ import TestSupport
     let share = try #require(RecordSample(text: "50%"))
     let trial = RuleTrial(Sample.book([other]).rules, for: share)
     book.trial = trial
-    var store = Store()
-    var now = Sample.now
+    var (store, now) = (Store(), Sample.now)
     var numbers = Array(0..<200)
     for isShared in shared {
       let index = try #require(
