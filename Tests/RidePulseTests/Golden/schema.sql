@@ -3796,7 +3796,7 @@ end
 $_$;
 COMMENT ON FUNCTION ridepulse.set_preference(app text, owner_id text, topic text, allowed boolean) IS 'Turns a topic on or off for a person; returns whether that changed anything. Rides with a live card of the person become due: a card whose topic is off ends at once. Errors: 22023 for an argument that is not what the function takes.';
 CREATE FUNCTION ridepulse.share(name text, owner_id text) RETURNS double precision
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   select ('x' || left(encode(sha256(convert_to(name || '/' || owner_id, 'UTF8')), 'hex'), 8))
@@ -5078,7 +5078,7 @@ COMMENT ON COLUMN ridepulse.permits.kind IS 'What is counted: topic, or rule.';
 COMMENT ON COLUMN ridepulse.permits.ride_id IS 'The ride that it is about, for what is counted within a ride; empty if an older version wrote it.';
 CREATE TABLE ridepulse.phone_counts (
     is_only boolean DEFAULT true NOT NULL,
-    counted_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    counted_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
     took interval DEFAULT '00:00:00'::interval NOT NULL,
     counts jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT phone_counts_is_only_check CHECK (is_only)

@@ -62,7 +62,8 @@ import TestSupport
       let resumed = try run(stage, environment, ["resume", "rule", "pinged"])
       #expect(resumed.output.contains("a typo") && resumed.output.contains("1 ride"))
       try await stage.settled()
-      let arrivals = try stage.arrivals()
+      // Without those by which doctor tries the connections.
+      let arrivals = try stage.arrivals().filter { $0.aps("alert", "title") != nil }
       #expect(arrivals.count == 40)
       let late = arrivals.filter { $0.aps("alert", "title") == "Plate NEW" }
       #expect(late.count == 20)
