@@ -11,7 +11,7 @@ struct LocalPrometheus {
 
   static let rules = Project.path("deploy/prometheus/alerts.yaml")
 
-  /// Starts it, and returns once it listens.
+  /// Starts it, and returns once it answers.
   init(scraping port: String, in directory: String) throws {
     let settings = directory + "/prometheus.yml"
     let text = """
@@ -33,6 +33,9 @@ struct LocalPrometheus {
     var log = try process.waitForOutput(mark)
     while Self.port(in: log) == nil { log += try process.waitForOutput("\n") }
     url = "http://127.0.0.1:\(Self.port(in: log) ?? "")/api/v1"
+    // Until then it answers 503.
+    let ready = "Server is ready to receive web requests"
+    if !log.contains(ready) { _ = try process.waitForOutput(ready) }
     process.discardOutput()
   }
 
