@@ -259,6 +259,7 @@ import Testing
         "409 request_in_progress", "409 wrong_state", "410 cursor_lost", "413 body_too_large",
         "415 unsupported_media_type", "422 unknown_field", "422 missing_field", "422 wrong_type",
         "422 invalid_value", "422 unknown_event", "422 idempotency_key_reused", "422 refused",
+        "422 rules_refused",
         "503 busy", "503 database_unavailable", "503 unknown_outcome",
         "503 database_not_ready",
       ])

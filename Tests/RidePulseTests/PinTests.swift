@@ -124,7 +124,7 @@ import Testing
       let first = try Command.ridepulse(
         ["serve", "--once"], stage.environment.merging(production) { $1 })
       #expect(first.status == 0, "\(first.errors)")
-      let before = try stage.arrivals().count
+      let before = try stage.pushes().count
       #expect(before > 0)
       try await stage.sql("select ridepulse.emit('waiting_fee_started', 'r1')")
       // The same server and OID, as in a snapshot.
@@ -136,7 +136,7 @@ import Testing
         #expect(copy.errors.contains(found) && copy.errors.contains("select ridepulse.pin()"))
         try Checkup(environment).expect("pin", "failure", "pinned to site production")
       }
-      #expect(try stage.arrivals().count == before)
+      #expect(try stage.pushes().count == before)
       try await stage.sql("select ridepulse.pin('staging')")
       let old = try Command.ridepulse(
         ["serve", "--once"], stage.environment.merging(production) { $1 })
@@ -144,7 +144,7 @@ import Testing
       let new = try Command.ridepulse(
         ["serve", "--once"], stage.environment.merging(["RIDEPULSE_SITE": "staging"]) { $1 })
       #expect(new.status == 0, "\(new.errors)")
-      #expect(try stage.arrivals().count > before)
+      #expect(try stage.pushes().count > before)
     }
   }
 

@@ -33,6 +33,7 @@ import Testing
     "ridepulse_posts_off": "a receiver answered 410",
     "ridepulse_watch_problems": "an attached table has a problem",
     "ridepulse_access_token_failures_total": "Google gives no access token",
+    "ridepulse_rules_share_info": "a second directory decides a share of the rides",
   ]
 
   /// The queries of the dashboard's panels, with what Grafana puts in.

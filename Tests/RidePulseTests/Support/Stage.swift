@@ -180,6 +180,11 @@ struct Stage {
     return text.split(separator: "\n").compactMap { JSONValue(json: $0.utf8) }.map(Arrival.init)
   }
 
+  /// Returns the arrivals of alerts, without the requests by which doctor tries the connections.
+  func pushes() throws -> [Arrival] {
+    try arrivals().filter { $0.aps("alert", "title") != nil }
+  }
+
   func faults(_ json: String) throws { try controlSimulator("simulator/faults", json) }
 
   /// Sets the states of tokens in the simulator.
