@@ -34,6 +34,8 @@ struct LastGoodRules {
     guard var release else {
       throw CommandFailure("\(failure(failed))\nno good rules that this version can use are stored")
     }
+    // The files may have been corrected while this waited.
+    guard release.isLastGood || release.trial?.isLastGood == true else { return release }
     release.refused = failed
     log(
       .error, .lastGoodRulesUsed,
@@ -67,6 +69,8 @@ struct LastGoodRules {
         trial = try? directories.trial(source, for: second.share, nextTo: main.0).get()
         trial?.isLastGood = true
       }
+      // Without its rules, the rides of the share would be decided by others than on other nodes.
+      if trial == nil, directories.second != nil { return nil }
       var release = RuleRelease(main.0, from: main.1, trial: trial)
       release.isLastGood = loaded == nil
       return release
