@@ -94,7 +94,7 @@ struct AndroidDeliveryTests {
       let metrics = try client.get("/metrics").text
       for line in [
         #"ridepulse_lane_paused{app="customer",environment="android",cause="refused"} 0"#,
-        #"ridepulse_apns_connections{environment="android",credential="rides/"#,
+        #"ridepulse_push_connections{environment="android",credential="rides/"#,
         #"ridepulse_access_token_age_seconds{credential="rides/"#,
       ] {
         #expect(metrics.contains("\n" + line), "no \(line) in\n\(metrics)")

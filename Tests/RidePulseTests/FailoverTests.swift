@@ -77,7 +77,7 @@ import Testing
       try await stage.sql(emit("driver_nearby"))
       let old = try await fencesOfAll(stage.session)
       try await wait(until: "a push is in flight") {
-        try client.get("/metrics").text.contains(/ridepulse_apns_pushes_in_flight\{.*\} [1-9]/)
+        try client.get("/metrics").text.contains(/ridepulse_pushes_in_flight\{.*\} [1-9]/)
       }
       await primary.kill()
       _ = try await value("select pg_promote()", promoted)

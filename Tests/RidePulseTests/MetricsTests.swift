@@ -42,6 +42,18 @@ import TestSupport
     return Set(names.map { $0.replacing(/_(bucket|sum|count)$/, with: "") })
   }
 
+  /// Returns the names of the labels of each metric that has a series.
+  private static func labels(in page: String) -> [String: Set<String>] {
+    var labels: [String: Set<String>] = [:]
+    for line in page.split(separator: "\n") where !line.hasPrefix("#") {
+      guard let match = line.prefixMatch(of: #/(\w+)(?:\{(.*)\})?[ ]/#) else { continue }
+      let name = String(match.output.1).replacing(/_(bucket|sum|count)$/, with: "")
+      let found = (match.output.2 ?? "").matches(of: /(\w+)="/).map { String($0.output.1) }
+      labels[name, default: []].formUnion(found.filter { $0 != "le" })
+    }
+    return labels
+  }
+
   @Test func `Metrics count what a service did, in Prometheus' format`() async throws {
     try await Stage.run { stage in
       var environment = try stage.environment(rules: Self.rules)
@@ -61,7 +73,7 @@ import TestSupport
         #"ridepulse_commit_to_accepted_seconds_count{app="customer",push_type="alert"} 1"#,
         "ridepulse_ready 1", "ridepulse_database_answers 1", "ridepulse_listen_healthy 1",
         "ridepulse_rides_parked 0",
-        #"ridepulse_apns_connections{environment="production",credential="SIMKEY0001"} 1"#,
+        #"ridepulse_push_connections{environment="production",credential="SIMKEY0001"} 1"#,
         #"ridepulse_lane_paused{app="customer",environment="production",cause="refused"} 0"#,
         "ridepulse_claim_failing_seconds 0", "ridepulse_node_aside 0",
         #"ridepulse_build_info{version="\#(Version.text)"} 1"#,
@@ -102,6 +114,14 @@ import TestSupport
         contentsOfFile: Self.deploy + "/../docs/metrics.md", encoding: .utf8)
       let documented = named(in: documents)
       #expect(known.subtracting(documented).isEmpty, "\(known.subtracting(documented))")
+      let labels = Self.labels(in: page)
+      for match in documents.matches(of: /(?m)^\| `(\w+)` \| \w+ \| ([^|]*) \|/) {
+        guard let found = labels[String(match.output.1)] else { continue }
+        let listed = match.output.2.split(separator: ",").map {
+          $0.trimmingCharacters(in: .whitespaces)
+        }
+        #expect(found == Set(listed), "\(match.output.1)")
+      }
       for match in page.matches(of: /# TYPE (\w+) (\w+)/) {
         let row = "| `\(match.output.1)` | \(match.output.2) |"
         #expect(documents.contains(row), "\(row)")
@@ -161,7 +181,7 @@ import TestSupport
   }
 
   private static let unborn: Set = [
-    "ridepulse_apns_connections_opened_total", "ridepulse_answer_seconds_bucket",
+    "ridepulse_push_connections_opened_total", "ridepulse_answer_seconds_bucket",
     "ridepulse_claim_seconds_bucket",
   ]
 

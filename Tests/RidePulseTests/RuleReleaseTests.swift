@@ -43,7 +43,7 @@ import TestSupport
 
   private func metric(_ api: APIClient) throws -> String? {
     try api.get("/metrics").text.split(separator: "\n")
-      .first { $0.hasPrefix("ridepulse_rules_reload_failed ") }.map(String.init)
+      .first { $0.hasPrefix("ridepulse_rules_refused ") }.map(String.init)
   }
 
   private let stored = "select count(*) from ridepulse.rule_sets"
@@ -56,7 +56,7 @@ import TestSupport
         try environment(stage, node: "a", rules: Self.rules("One")))
       try await stage.addRide(state: "driver_en_route")
       #expect(try await arrive(stage) == "One")
-      #expect(try metric(api) == "ridepulse_rules_reload_failed 0")
+      #expect(try metric(api) == "ridepulse_rules_refused 0")
       try await stage.until(stored, is: "1")
       _ = try environment(
         stage, node: "a",
@@ -79,7 +79,7 @@ import TestSupport
       #expect(problem?.value(at: ["file"])?.texts.first?.hasSuffix("/a.yaml") == true)
       #expect(problem?.value(at: ["message"])?.texts.first?.contains("titel") == true)
       #expect(try await arrive(stage) == "Two")
-      #expect(try metric(api) == "ridepulse_rules_reload_failed 1")
+      #expect(try metric(api) == "ridepulse_rules_refused 1")
       let ready = try api.get("/readyz")
       #expect(ready.status == 200 && ready.text.contains("rules: unchanged, "), "\(ready)")
       try await stage.until(
@@ -88,7 +88,7 @@ import TestSupport
 
       _ = try environment(stage, node: "a", rules: Self.rules("Three"))
       #expect(try api.send("POST", "/v1/reload", nil).status == 200)
-      #expect(try metric(api) == "ridepulse_rules_reload_failed 0")
+      #expect(try metric(api) == "ridepulse_rules_refused 0")
       #expect(try api.get("/readyz").text == "ready\n")
       var stranger = api
       stranger.token = "wrong"
@@ -116,7 +116,7 @@ import TestSupport
       #expect(second.stop() == 0)
       #expect(try await arrive(stage) == "Here")
       #expect(try api.get("/readyz").text.hasPrefix("ready\nrules: last good, "))
-      #expect(try metric(api) == "ridepulse_rules_reload_failed 1")
+      #expect(try metric(api) == "ridepulse_rules_refused 1")
       try await stage.until(
         "select count(*) from ridepulse.nodes where rules_problem like '%titel%'", is: "1")
       let checks = try Checkup(bad)

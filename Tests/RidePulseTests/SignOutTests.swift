@@ -79,7 +79,7 @@ import TestSupport
       """)
     try await wait(until: "the first push is on its way") {
       try client.get("/metrics").text.split(separator: "\n").contains {
-        $0.hasPrefix("ridepulse_apns_pushes_in_flight{") && $0.hasSuffix("} 1")
+        $0.hasPrefix("ridepulse_pushes_in_flight{") && $0.hasSuffix("} 1")
       }
     }
     try await stage.sql(change)

@@ -22,7 +22,7 @@ enum RuleMetrics {
     return [
       rules,
       MetricFamily(
-        .gauge, "ridepulse_rules_reload_failed",
+        .gauge, "ridepulse_rules_refused",
         "1 while rule files are refused: the rules before them, or the last good ones of the database, are in use.",
         release.refused == nil ? 0 : 1),
       share,

@@ -111,7 +111,7 @@ extension ServiceMetrics {
         "Answers of APNs not yet applied to their tokens, counted up to \(TokenBacklog.countLimit).",
         Double(gauges.waitingOutcomes)),
       one(
-        "ridepulse_token_outcomes_oldest_age_seconds",
+        "ridepulse_oldest_token_outcome_age_seconds",
         "How long the oldest of them has waited, because another session holds a lock on the token's row or table.",
         gauges.oldestOutcome),
       one(

@@ -104,7 +104,7 @@ enum ServiceMetrics {
     return times(engine) + [
       lanes,
       MetricFamily(
-        .gauge, "ridepulse_rides_held", "Rides that this node holds under a lease.",
+        .gauge, "ridepulse_rides_leased", "Rides that this node holds under a lease.",
         Double(engine.ridesHeld)),
       one(
         "ridepulse_settlement_failing_seconds",
@@ -175,15 +175,16 @@ enum ServiceMetrics {
 
   private static func apns(_ reading: Reading) -> [MetricFamily] {
     var open = MetricFamily(
-      .gauge, "ridepulse_apns_connections", "Connections that accept pushes.")
+      .gauge, "ridepulse_push_connections", "Connections that accept pushes.")
     var opened = MetricFamily(
-      .counter, "ridepulse_apns_connections_opened_total", "Connections opened since the start.")
+      .counter, "ridepulse_push_connections_opened_total", "Connections opened since the start.")
     var streams = MetricFamily(
-      .gauge, "ridepulse_apns_stream_limit", "Streams that APNs permits on all open connections.")
+      .gauge, "ridepulse_push_stream_limit",
+      "Streams that APNs or FCM permits on all open connections.")
     var flying = MetricFamily(
-      .gauge, "ridepulse_apns_pushes_in_flight", "Pushes sent and not yet answered.")
+      .gauge, "ridepulse_pushes_in_flight", "Pushes sent and not yet answered.")
     var queued = MetricFamily(
-      .gauge, "ridepulse_apns_pushes_queued", "Pushes waiting for a connection or a free stream.")
+      .gauge, "ridepulse_pushes_queued", "Pushes waiting for a connection or a free stream.")
     var age = MetricFamily(
       .gauge, "ridepulse_apns_provider_token_age_seconds",
       "Age of the provider token of open connections by its iat, the start of a half hour, also of a new key; APNs accepts none older than an hour."
