@@ -25,7 +25,7 @@ extension Engine {
     for lane in lanes {
       parts.log(
         .info,
-        lane.network == .android ? .appResumedByServiceAccount : .appResumedByKey,
+        lane.network == .android ? .laneResumedByServiceAccount : .laneResumedByKey,
         ["app": lane.app.rawValue, "environment": lane.network.rawValue])
     }
   }

@@ -244,7 +244,7 @@ extension Engine {
       if cause == .unreachable { reachSignal.notify() }
     case .resumed:
       parts.log(
-        .info, .appResumed, ["app": lane.app.rawValue, "environment": lane.network.rawValue])
+        .info, .laneResumed, ["app": lane.app.rawValue, "environment": lane.network.rawValue])
       reachSignal.notify()
     }
   }
@@ -275,13 +275,13 @@ extension PushNetwork {
     let isOfFCM = self == .android
     switch cause {
     case .refused where last.pauseOfLane != nil:
-      return .appPausedByQuota
+      return .lanePausedByQuota
     case .refused:
-      return isOfFCM ? .appRefusedByFCM : .appRefusedByAPNs
+      return isOfFCM ? .laneRefusedByFCM : .laneRefusedByAPNs
     case .unreachable where isConnected:
-      return isOfFCM ? .appPausedBySilentFCM : .appPausedBySilentAPNs
+      return isOfFCM ? .lanePausedBySilentFCM : .lanePausedBySilentAPNs
     case .unreachable:
-      return isOfFCM ? .appPausedWithoutFCM : .appPausedWithoutAPNs
+      return isOfFCM ? .lanePausedWithoutFCM : .lanePausedWithoutAPNs
     }
   }
 }

@@ -9,8 +9,8 @@ import Testing
   @Test(
     arguments: [
       (LogEvent.serving, "serving"), (.claimFailed, "claim_failed"),
-      (.appPausedWithoutAPNs, "app_paused_without_apns"), (.apnsSentGoAway, "apns_sent_go_away"),
-      (.appRefusedByFCM, "app_refused_by_fcm"),
+      (.lanePausedWithoutAPNs, "lane_paused_without_apns"), (.apnsSentGoAway, "apns_sent_go_away"),
+      (.laneRefusedByFCM, "lane_refused_by_fcm"),
     ])
   func `a code is the event's name in snake_case`(_ event: LogEvent, _ code: String) {
     #expect(event.code == code)

@@ -166,7 +166,7 @@ import Testing
     let engine = try EngineTests.engine(store, transport, batch: 5, log: log)
     await EngineTests.run(engine, store) { $0.settled.count == 50 }
     #expect(
-      said.withLock { $0 } == ["App paused: FCM refuses its pushes; check the service account"])
+      said.withLock { $0 } == ["Lane paused: FCM refuses its pushes; check the service account"])
     let (gone, entries) = store.state.withLock { ($0.gone, $0.entries) }
     #expect(gone.isEmpty)
     let refused = transport.taken.count

@@ -138,13 +138,13 @@ struct OutageTests {
       emit()
       await store.wait(until: isSent(events, to: 1))
     }
-    #expect(log.count(of: "App paused: FCM is connected and answers no push") >= 1)
+    #expect(log.count(of: "Lane paused: FCM is connected and answers no push") >= 1)
     isSilent.withLock { $0 = false }
     transport.release()
     await store.wait(until: isSent(1..<31, to: 0))
     engine.stop()
     await running
-    #expect(log.count(of: "App resumed") >= 1)
+    #expect(log.count(of: "Lane resumed") >= 1)
     #expect(!transport.faults.contains("ticket used twice"), "\(transport.faults)")
   }
 }

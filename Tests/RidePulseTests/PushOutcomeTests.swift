@@ -184,7 +184,7 @@ import TestSupport
         )
           == [["accepted", nil, "1", "1"], ["rejected", "BadDeviceToken", "1", "60"]])
       #expect(server.stop() == 0)
-      #expect(!server.log.contains("App paused"))
+      #expect(!server.log.contains("Lane paused"))
     }
   }
 

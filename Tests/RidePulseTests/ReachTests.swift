@@ -42,7 +42,8 @@ import TestSupport
       let (server, client) = try await APIClient.serve(try stage.environment(rules: Self.rules))
       stage.simulator.stop()
       try await addRides(25, stage)
-      try await server.waitForLog("App paused: APNs can't be reached; check DNS, network and proxy")
+      try await server.waitForLog(
+        "Lane paused: APNs can't be reached; check DNS, network and proxy")
       try await stage.until(
         "select count(*) > 0 from ridepulse.deliveries where reason like '%APNs can''t be reached'",
         is: "t")
@@ -53,7 +54,7 @@ import TestSupport
       let simulator = try restart(stage)
       defer { simulator.stop() }
       // The push sent on trial may have waited for this connection, and then ends the pause itself.
-      try await server.waitForLog("App resumed")
+      try await server.waitForLog("Lane resumed")
       try await stage.until(Self.accepted, is: "25")
       #expect(!server.log.contains("check keys and topics"), "\(server.log)")
       #expect(server.stop() == 0)
@@ -74,11 +75,11 @@ import TestSupport
       environment["APNS_PRIVATE_KEY_PATH"] = path
       let server = try Server(environment)
       try await addRides(25, stage)
-      try await server.waitForLog("App paused: APNs refuses its pushes; check keys and topics")
+      try await server.waitForLog("Lane paused: APNs refuses its pushes; check keys and topics")
       try Data(contentsOf: URL(fileURLWithPath: right)).write(
         to: URL(fileURLWithPath: path), options: .atomic)
       server.hangUp()
-      try await server.waitForLog("App resumed: its key or certificate was replaced")
+      try await server.waitForLog("Lane resumed: its key or certificate was replaced")
       try await stage.until(Self.accepted, is: "25")
       #expect(server.stop() == 0)
     }

@@ -135,7 +135,7 @@ import Testing
           "action": {"answer": {"status": 400, "reason": "\(reason)"}}}]
         """)
       try await notifyAll(stage)
-      try await server.waitForLog("App paused")
+      try await server.waitForLog("Lane paused")
       try await stage.until(
         """
         select count(*) from ridepulse.deliveries where app = 'customer' and status = 'accepted'
@@ -149,7 +149,7 @@ import Testing
 
       try stage.faults("[]")
       try await stage.settled(within: .seconds(240))
-      try await server.waitForLog("App resumed")
+      try await server.waitForLog("Lane resumed")
       let rejected = try await stage.value(
         "select count(*) from ridepulse.deliveries where status = 'rejected'")
       let driverVerdicts = try await verdicts(stage, of: "driver")

@@ -80,7 +80,7 @@ final class SessionLog: Sendable {
         log(.warning, .databaseUnreachable, ["session": session, "reason": reason])
       }
     case .notification:
-      log(.debug, .notified)
+      log(.debug, .woken)
     }
   }
 }

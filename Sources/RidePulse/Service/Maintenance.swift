@@ -20,7 +20,9 @@ struct Maintenance: Sendable {
       try await LedgerPartitions(session: $0).rotateRecorded()
     }
     if actions.isEmpty { return }
-    log(.info, .recordedRotated, ["actions": actions.map(\.description).joined(separator: ", ")])
+    log(
+      .info, .recordedPassesRotated, ["actions": actions.map(\.description).joined(separator: ", ")]
+    )
   }
 
   func countPhones() async throws {

@@ -23,7 +23,7 @@ enum ServiceTask: String, CaseIterable {
     case .watchedTables: .watchProblemsNotRead
     case .cardTypes: .cardTypesNotRecorded
     case .ledger: .ledgerNotRotated
-    case .recorded: .recordedNotRotated
+    case .recorded: .recordedPassesNotRotated
     case .oldRows: .oldRowsNotDeleted
     case .backfills: .tablesNotBackfilled
     case .phones: .phonesNotCounted
