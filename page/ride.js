@@ -11,7 +11,7 @@ import { searchParts } from './search.js';
 const kinds = {
   ride: { title: 'Ride', hint: 'its ID', address: '/ride?id=', parts,
     absent: 'Nothing is recorded about a ride with this ID.' },
-  owner: { title: 'Person', hint: 'owner ID', address: '/v1/explain?owner=', parts: searchParts },
+  owner: { title: 'Person', hint: 'owner ID', address: '/v1/explain?owner_id=', parts: searchParts },
   apns_id: { title: 'apns-id', hint: 'UUID', address: '/v1/explain?apns_id=', parts: searchParts },
   token: { title: 'Token', hint: 'its last 6 characters', address: '/v1/explain?token=', parts: searchParts },
 };

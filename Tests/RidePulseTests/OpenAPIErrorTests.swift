@@ -109,7 +109,7 @@ private struct ErrorCase: CustomTestStringConvertible, Sendable {
     },
     ErrorCase(code: "not_recorded") { fixture in
       try [
-        "owner=c9", "token=abcdef", "apns_id=0c244c98-2cc0-81c0-9f50-cfc81cd45506",
+        "owner_id=c9", "token=abcdef", "apns_id=0c244c98-2cc0-81c0-9f50-cfc81cd45506",
       ].map { query in
         fixture.expectDocumented(
           try fixture.api.get("/v1/explain?\(query)"), "GET", "/v1/explain")

@@ -92,7 +92,7 @@ import TestSupport
       let report = try api.get("/v1/rides/r1/explain")
       #expect(report.status == 200 && report.text.contains("contacted_at"), "\(report)")
       document.check(report, "GET", "/v1/rides/{id}/explain")
-      let found = try api.get("/v1/explain?owner=c1")
+      let found = try api.get("/v1/explain?owner_id=c1")
       #expect(found.status == 200 && found.text.contains("token_suffix"), "\(found)")
       document.check(found, "GET", "/v1/explain")
       // One of the calls withdrew the phone.

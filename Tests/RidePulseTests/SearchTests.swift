@@ -168,7 +168,7 @@ import TestSupport
       try await ridden(stage)
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
-      let byOwner = try api.get("/v1/explain?owner=c1")
+      let byOwner = try api.get("/v1/explain?owner_id=c1")
       #expect(byOwner.status == 200, "\(byOwner)")
       let printed = try explain(stage, "--owner", "c1", "--format", "json")
       let names = ["phones", "start_tokens", "live_activities", "contacts"]
@@ -178,17 +178,17 @@ import TestSupport
       }
       #expect(try api.get("/v1/explain?token=c1c1c1").text.contains("driver_arrived"))
       for (query, code) in [
-        ("", "missing_field"), ("?ride=r1", "unknown_field"), ("?owner=", "invalid_value"),
-        ("?owner=a%00b", "invalid_value"), ("?token=c1", "invalid_value"),
-        ("?owner=c1&token=c1c1c1", "invalid_value"), ("?apns_id=1", "invalid_value"),
-        ("?owner=c9", "not_recorded"),
+        ("", "missing_field"), ("?ride=r1", "unknown_field"), ("?owner_id=", "invalid_value"),
+        ("?owner_id=a%00b", "invalid_value"), ("?token=c1", "invalid_value"),
+        ("?owner_id=c1&token=c1c1c1", "invalid_value"), ("?apns_id=1", "invalid_value"),
+        ("?owner_id=c9", "not_recorded"),
       ] {
         let answer = try api.get("/v1/explain\(query)")
         #expect(answer.code == code, "\(query): \(answer)")
       }
       var stranger = api
       stranger.token = "wrong"
-      #expect(try stranger.get("/v1/explain?owner=c1").status == 401)
+      #expect(try stranger.get("/v1/explain?owner_id=c1").status == 401)
     }
   }
 

@@ -6,11 +6,17 @@ import RideCore
 /// What a person asks `explain` for instead of a ride.
 struct SearchQuery {
   private enum Name: String, CaseIterable {
-    case owner
+    case owner = "owner_id"
     case apnsID = "apns_id"
     case token
 
-    var option: String { "--" + rawValue.replacing("_", with: "-") }
+    var option: String {
+      switch self {
+      case .owner: "--owner"
+      case .apnsID: "--apns-id"
+      case .token: "--token"
+      }
+    }
 
     /// What a value has to be.
     var form: String {

@@ -86,7 +86,7 @@ extension RehearsalSummary {
     ]
     if let peak {
       members["peak"] = .object([
-        "app": .string(peak.of.app.rawValue), "owner": .string(peak.of.owner.text),
+        "app": .string(peak.of.app.rawValue), "owner_id": .string(peak.of.owner.text),
         "hour": .string(Self.hour(peak.of.hour)), "pushes": .integer(Int64(peak.pushes)),
       ])
     }
@@ -133,7 +133,7 @@ extension RehearsalSummary {
     overBudgetCards = value.int(["over_budget", "cards"]) ?? 0
     overBudgetPushes = value.int(["over_budget", "pushes"]) ?? 0
     if let hour = value.text(["peak", "hour"]).flatMap(CivilTime.instant(iso:)),
-      let app = value.text(["peak", "app"]), let owner = value.text(["peak", "owner"]),
+      let app = value.text(["peak", "app"]), let owner = value.text(["peak", "owner_id"]),
       let pushes = value.int(["peak", "pushes"])
     {
       let of = RehearsalFigures.OwnerHour(

@@ -51,7 +51,7 @@ struct ChangeText {
 
   private static func json(_ example: RehearsalChanges.Example) -> JSONValue {
     .object([
-      "at": .string(CivilTime.exact(example.at)), "ride": .string(example.ride),
+      "at": .string(CivilTime.exact(example.at)), "ride_id": .string(example.ride),
       "before": .orNull(example.before), "after": .orNull(example.after),
     ])
   }

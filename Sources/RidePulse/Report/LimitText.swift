@@ -53,7 +53,7 @@ struct LimitText {
 
   private static func json(_ example: LimitBreak) -> JSONValue {
     .object([
-      "at": .string(CivilTime.exact(example.at)), "ride": .string(example.ride.text),
+      "at": .string(CivilTime.exact(example.at)), "ride_id": .string(example.ride.text),
       "person": .string(example.person), "text": .string(example.text),
       "screen": .array(example.screen.map { .string($0) }),
     ])
