@@ -42,8 +42,8 @@ extension LivingState.Node {
     .object([
       "node": .string(id), "host": .string(host), "version": .orNull(version),
       "rules": .orNull(rules), "rules_share": .orNull(rulesShare),
-      "rules_problem": .orNull(rulesProblem), "seconds_up": .integer(age.components.seconds),
-      "seconds_since_claim": .integer(sinceClaim.components.seconds), "state": .string(state),
+      "rules_problem": .orNull(rulesProblem), "up_seconds": .integer(age.components.seconds),
+      "claim_age_seconds": .integer(sinceClaim.components.seconds), "state": .string(state),
       "reaches_services": reach.map { .bool($0 == .reached) } ?? .null,
     ])
   }
