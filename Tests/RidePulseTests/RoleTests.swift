@@ -61,7 +61,7 @@ import Testing
       ["unpark", "--all"], ["unquarantine", "--all"],
       ["revive", "--app", "customer", "--since", "2024-11-21T00:00:00Z", "--yes"],
       ["export", "--from", "2024-11-21", "--to", "2024-11-21", "--output", stage.directory],
-      ["nodes"], ["hold", "a drill", "--yes"], ["release", "--yes"],
+      ["nodes"], ["hold", "--reason", "a drill", "--yes"], ["release", "--yes"],
       ["pause", "rule", "eta", "--for", "1m"], ["resume", "rule", "eta"],
       ["discard", "storm", "--since", "2026-01-01T00:00:00Z", "--yes"],
     ] {

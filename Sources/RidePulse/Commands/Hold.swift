@@ -6,19 +6,19 @@ import RideCore
 enum Hold: Command {
   static let form = CommandForm(
     name: "hold", summary: "stop all sending until release; events wait",
-    operands: [
-      .init(name: "REASON", isOptional: true, help: "why, for logs, /readyz, status and doctor")
+    options: [
+      .init(name: "--reason", value: "TEXT", help: "why, for logs, /readyz, status and doctor"),
+      .format, .init(name: "--yes", help: "do not ask for confirmation"),
     ],
-    options: [.format, .init(name: "--yes", help: "do not ask for confirmation")],
     notes: [
       "Nodes claim no ride from then on. What they have claimed is still sent: usually within a second,",
       "within 15 s if APNs is slow. What is no longer valid after release expires, with a ledger row.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let reason = context.arguments.operands.first ?? "no reason given"
+    let reason = context.arguments.value("--reason") ?? "no reason given"
     guard reason.contains(where: { !$0.isWhitespace }) else {
-      throw context.arguments.error("REASON is empty")
+      throw context.arguments.error("--reason is empty")
     }
     guard try context.confirms("stop all sending of this service?", for: "hold", form) else {
       throw CommandFailure("nothing was held")

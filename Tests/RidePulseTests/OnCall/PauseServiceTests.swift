@@ -100,7 +100,7 @@ import TestSupport
       let environment = try stage.environment(rules: Self.rules)
       try await stage.addRide()
       _ = try run(stage, environment, ["serve", "--once"])
-      _ = try run(stage, environment, ["hold", "a storm", "--yes"])
+      _ = try run(stage, environment, ["hold", "--reason", "a storm", "--yes"])
       try await stage.sql(
         "select ridepulse.emit('storm', 'r1') from generate_series(1, 1200); "
           + "select ridepulse.emit('ping', 'r1')")

@@ -132,8 +132,8 @@ import TestSupport
       #expect(copy.status == 2 && copy.output.contains("no: "), "\(copy)")
       #expect(copy.output.contains("elsewhere"), "\(copy)")
 
-      #expect(try Command.ridepulse(["hold", "x"], stage.environment).status == 64)
-      let held = try run("hold", "a drill", "--yes", status: 0)
+      #expect(try Command.ridepulse(["hold", "--reason", "x"], stage.environment).status == 64)
+      let held = try run("hold", "--reason", "a drill", "--yes", status: 0)
       #expect(held.contains("by postgres: a drill") && held.contains("ridepulse release"))
       let before = try stage.arrivals().count
       try await stage.sql("select ridepulse.emit('waiting_fee_started', 'r1')")
