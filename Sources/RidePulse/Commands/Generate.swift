@@ -19,7 +19,7 @@ enum Generate: Command {
         name: "--access", value: "ACCESS", choices: CommandForm.words(GeneratedAccess.self),
         help: "public or internal (of Swift internal, of Kotlin public)"),
       .init(
-        name: "--story", value: "FILE|STATES",
+        name: "--story", value: "STATES|FILE",
         help: "of fixtures: a story, or states such as requested,driver_assigned@2m,driver_arrived"),
       .init(
         name: "--from", value: "TIME", help: "of fixtures: when the ride begins (a Monday in 2026)"),
