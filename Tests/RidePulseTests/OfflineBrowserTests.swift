@@ -22,6 +22,28 @@ struct OfflineBrowserTests {
     }
   }
 
+  /// The README shows this picture and the same ride in `explain`.
+  @Test func `A ride of the shipped rules shows on an iPhone and on an Android phone`() async throws
+  {
+    try await Stage.run { stage in
+      let normal = try String(
+        contentsOfFile: Project.path("docs/stories/normal.yaml"), encoding: .utf8)
+      let phones = """
+        phones: [{ app: customer, owner_id: u17 }, { app: driver, owner_id: d4, platform: android }]
+        """
+      let story = stage.directory + "/phones.yaml"
+      try Data(normal.replacing("\nwhen:", with: "\n  \(phones)\nwhen:").utf8)
+        .write(to: URL(fileURLWithPath: story))
+      let file = stage.directory + "/phones.html"
+      let result = try Command.ridepulse([
+        "preview", "--story", story, "--schedules", Stage.rules, "--format", "html",
+        "--output", file,
+      ])
+      #expect(result.status == 0, "\(result.errors)")
+      try await stage.play("phones", "file://" + file)
+    }
+  }
+
   /// Writes a page that needs no server, and looks at it in two widths, in light and dark.
   private func look(
     at name: String, _ arguments: [String], _ stage: Stage, environment: [String: String] = [:],

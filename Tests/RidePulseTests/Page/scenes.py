@@ -337,6 +337,26 @@ def choose(browser, selector, value=None):
         return true;""", selector, value), f"no {selector}"
 
 
+def phones(browser, url, folder):
+    """The picture of the README: two phones of one ride, when the driver is found and when he is there."""
+    browser.size(1040)
+    browser.go(url)
+    choose(browser, "#unsent")
+    choose(browser, "input[name=cards]:not(:checked)")
+    shown = browser.run("""
+        const steps = [...document.querySelectorAll('#story-steps > *')];
+        const kept = steps.filter(step => /^(ride_offer|driver_assigned|driver_arrived)$/.test(
+          step.querySelector('h2 b, h2 strong, h2')?.textContent.replace(/^[0-9:]+ */, '').trim()));
+        for (const step of steps) if (!kept.includes(step)) step.remove();
+        return kept.map(step => step.textContent).join(' ');""")
+    for word in ("New ride", "Ana is your driver", "Ana is here"):
+        assert word in shown, f"no {word} in {shown[:2000]}"
+    x, y, width, height = browser.run("""
+        const box = document.querySelector('#story-steps').getBoundingClientRect();
+        return [box.x - 12, box.y + scrollY, box.width + 24, box.height + 12];""")
+    browser.screenshot(f"{folder}/ride-on-phones.png", width, height, x, y)
+
+
 def story(browser, url, folder):
     """A story: whole lock screens, and other ones with each switch."""
     browser.size(1280)
