@@ -169,7 +169,8 @@ create table ridepulse.lost_claims (
   is_waiting boolean not null default true,
   is_deciding boolean not null default false,
   held_until timestamptz,
-  lost_at    timestamptz not null default now()
+  lost_at    timestamptz not null default now(),
+  decisions  smallint not null default 0
 );
 
 comment on table ridepulse.lost_claims is
@@ -187,15 +188,25 @@ comment on column ridepulse.lost_claims.held_until is
   'have left.';
 comment on column ridepulse.lost_claims.lost_at is
   'When the end of the first of these claims was noticed.';
+-- A ride is parked once two lost claims ended while it was decided: one end may be chance.
+-- Reasons: docs/decisions/0074-rides-that-end-their-node.md.
+comment on column ridepulse.lost_claims.decisions is
+  'How many of these claims, without the last, ended while the ride was decided.';
 
 -- Unlogged: a row matters only while its node lives, and claims update it every 2 s.
 create unlogged table ridepulse.nodes (
-  node    uuid primary key,
-  host    text not null,
-  asleep  boolean not null,
-  seen_at timestamptz not null,
-  edition integer not null,
-  apns    text check (apns in ('reached', 'lost'))
+  node          uuid primary key,
+  host          text not null,
+  asleep        boolean not null,
+  seen_at       timestamptz not null,
+  edition       integer not null,
+  apns          text check (apns in ('reached', 'lost')),
+  started_at    timestamptz not null default now(),
+  revision      integer,
+  rules         text,
+  rules_share   text,
+  rules_since   timestamptz,
+  rules_problem text
 ) with (fillfactor = 50);
 
 comment on table ridepulse.nodes is
@@ -208,6 +219,17 @@ comment on column ridepulse.nodes.edition is
   'Version of the schema that the node writes. A node that names none cannot claim.';
 comment on column ridepulse.nodes.apns is
   'Whether the node reaches APNs: reached, with an open connection, or lost; null while unknown.';
+comment on column ridepulse.nodes.started_at is 'When the node first claimed.';
+comment on column ridepulse.nodes.revision is
+  'The rules and the program version that the node decides with, an ID in revisions; null until it '
+  'has reported them.';
+comment on column ridepulse.nodes.rules is
+  'The digest of the rules that the node decides with; null until it reports them.';
+comment on column ridepulse.nodes.rules_share is
+  'The beginning of the digest of the rules for a share of the rides, and the share; null if there are none.';
+comment on column ridepulse.nodes.rules_since is 'When the node reported these rules first.';
+comment on column ridepulse.nodes.rules_problem is
+  'The first problem of rule files that the node refused; null if it uses the last ones it read.';
 
 -- Each node adds to its own rows, so that nodes never wait for each other.
 create table ridepulse.slot_counts (

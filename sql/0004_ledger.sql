@@ -180,8 +180,8 @@ create table ridepulse.revisions (
   id         integer primary key,
   rules      text not null,
   version    text not null,
-  first_seen timestamptz not null default clock_timestamp(),
-  last_seen  timestamptz not null default clock_timestamp()
+  first_at timestamptz not null default clock_timestamp(),
+  last_at  timestamptz not null default clock_timestamp()
 );
 
 comment on table ridepulse.revisions is
@@ -192,8 +192,8 @@ comment on column ridepulse.revisions.id is
 comment on column ridepulse.revisions.rules is
   'SHA-256 of the rule files, as `ridepulse check` prints it.';
 comment on column ridepulse.revisions.version is 'The version of the program.';
-comment on column ridepulse.revisions.first_seen is 'When a service first used the combination.';
-comment on column ridepulse.revisions.last_seen is
+comment on column ridepulse.revisions.first_at is 'When a service first used the combination.';
+comment on column ridepulse.revisions.last_at is
   'When a service last started with the combination or reloaded it.';
 
 create table ridepulse.card_type_hours (

@@ -3,7 +3,7 @@
 
 create table ridepulse.retention (
   is_only         boolean primary key default true check (is_only),
-  keep            interval not null default '30 days',
+  ledger          interval not null default '30 days',
   rides           interval not null default '30 days',
   phones          interval not null default '270 days',
   disabled_phones interval not null default '90 days',
@@ -14,7 +14,7 @@ create table ridepulse.retention (
   watch_errors    interval not null default '30 days',
   channels        interval not null default '90 days',
   recorded        interval not null default '7 days' check (recorded >= interval '1 day'),
-  check (least(keep, rides, phones, disabled_phones, cards, start_tokens, disabled_tokens, contacts,
+  check (least(ledger, rides, phones, disabled_phones, cards, start_tokens, disabled_tokens, contacts,
                watch_errors, channels) >= interval '1 day'),
   check (contacts >= phones)
 );
@@ -22,7 +22,7 @@ create table ridepulse.retention (
 comment on table ridepulse.retention is
   'One row: how long each kind of row is kept, at least 1 day. See docs/privacy.md.';
 comment on column ridepulse.retention.is_only is 'Always true: the primary key of the only row.';
-comment on column ridepulse.retention.keep is
+comment on column ridepulse.retention.ledger is
   'Ledger rows and counts of slots, from their events; parked rides, from when they were parked.';
 comment on column ridepulse.retention.rides is
   'Rides that are not on the agenda, from their last change or, if later, their pickup.';
@@ -65,7 +65,7 @@ begin
     return;
   end if;
   select * into rules from ridepulse.retention;
-  keep := coalesce(rotate_ledger.keep, rules.keep, interval '30 days');
+  keep := coalesce(rotate_ledger.keep, rules.ledger, interval '30 days');
   if keep < interval '1 day' then
     raise exception 'ridepulse.rotate_ledger keeps a day at least, got %', keep
       using errcode = 'invalid_parameter_value';
@@ -221,7 +221,7 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
       't.changed_at < now() - k.phones and not exists ('
       'select from ridepulse.devices d where d.app = t.app and d.owner_id = t.owner_id)'
     when 'permits' then 't.keep_until < now()'
-    when 'receipts' then 't.seen_at < now() - k.keep'
+    when 'receipts' then 't.seen_at < now() - k.ledger'
     when 'channels' then
       'coalesce(t.deleted_at, case when t.channel_id is null then t.ended_at end)'
       ' < now() - k.channels'

@@ -9,6 +9,7 @@ create table ridepulse.pin (
   held_at           timestamptz,
   held_reason       text,
   site              text,
+  held_by           text,
   check ((held_at is null) = (held_reason is null))
 );
 
@@ -26,6 +27,7 @@ comment on column ridepulse.pin.held_reason is 'Why sending is held; null if it 
 comment on column ridepulse.pin.site is
   'The RIDEPULSE_SITE of the services that may send, empty if they have none; null until one of them '
   'checks the pin.';
+comment on column ridepulse.pin.held_by is 'Who holds sending, a login of Postgres; null if it is not held.';
 
 -- An app without a bundle ID has Android phones only.
 create table ridepulse.pinned_apps (

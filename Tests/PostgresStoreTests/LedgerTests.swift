@@ -82,7 +82,7 @@ import Testing
     #expect(
       try await partitions.rotate() == [.init(action: "dropped", object: try await day(35))])
     #expect(try await session.value(rides) == "r29")
-    try await session.script("update ridepulse.retention set keep = '7 days'")
+    try await session.script("update ridepulse.retention set ledger = '7 days'")
     #expect(
       try await partitions.rotate() == [.init(action: "dropped", object: try await day(29))])
     #expect(try await partitions.rotate() == [])

@@ -21,9 +21,9 @@ package struct RevisionRegistry: Sendable {
     sql: """
       insert into ridepulse.revisions as r (id, rules, version)
       values ($1::integer, $2, $3)
-      on conflict (id) do update set last_seen = case
+      on conflict (id) do update set last_at = case
         when r.rules = excluded.rules and r.version = excluded.version then clock_timestamp()
-        else r.last_seen end
+        else r.last_at end
       returning rules, version
       """)
 
@@ -41,7 +41,7 @@ package struct RevisionRegistry: Sendable {
   private static let byID = Statement(
     name: "",
     sql: """
-      select rules, version, \(SQLTime.micros("first_seen")) from ridepulse.revisions
+      select rules, version, \(SQLTime.micros("first_at")) from ridepulse.revisions
       where id = any ($1::integer[])
       """)
 

@@ -90,7 +90,7 @@ struct SearchQuery {
         + "the ID: it is the one in rides (customer_id, driver_id, attributes.<app>_id) and in "
         + "register_device. People who were erased and rows past \(Database.schema).retention are gone"
     case .push(let id):
-      "no push has the apns-id \(id). The ledger keeps pushes for \(Database.schema).retention.keep, 30 days "
+      "no push has the apns-id \(id). The ledger keeps pushes for \(Database.schema).retention.ledger, 30 days "
         + "by default; a push of another sender or another database is not in it. If you know the "
         + "phone: ridepulse explain --token SUFFIX"
     case .token(let token):

@@ -123,15 +123,11 @@ static const char text_0029[] = {
 };
 
 static const char text_0030[] = {
-#embed "../../../sql/0030_lost_decisions.sql" suffix(, 0)
+#embed "../../../sql/0030_pauses.sql" suffix(, 0)
 };
 
 static const char text_0031[] = {
-#embed "../../../sql/0031_pauses.sql" suffix(, 0)
-};
-
-static const char text_0032[] = {
-#embed "../../../sql/0032_rule_sets.sql" suffix(, 0)
+#embed "../../../sql/0031_rule_sets.sql" suffix(, 0)
 };
 
 const struct ridepulse_migration ridepulse_migrations[] = {
@@ -164,8 +160,7 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0027_forget", text_0027},
     {"0028_entered_states", text_0028},
     {"0029_android_cards", text_0029},
-    {"0030_lost_decisions", text_0030},
-    {"0031_pauses", text_0031},
-    {"0032_rule_sets", text_0032},
+    {"0030_pauses", text_0030},
+    {"0031_rule_sets", text_0031},
     {NULL, NULL},
 };

@@ -2371,7 +2371,7 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.participant_removed() IS 'Trigger function: makes the ride of a removed or changed participant who has a live card due. Errors: 42501 on any table other than ridepulse.participants.';
-CREATE FUNCTION ridepulse.pause(kind text, name text, length interval DEFAULT '01:00:00'::interval, reason text DEFAULT NULL::text) RETURNS timestamp with time zone
+CREATE FUNCTION ridepulse.pause(kind text, name text, duration interval DEFAULT '01:00:00'::interval, reason text DEFAULT NULL::text) RETURNS timestamp with time zone
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET standard_conforming_strings TO 'on'
@@ -2388,21 +2388,21 @@ begin
     raise exception 'ridepulse.pause needs a name of 1 to 512 bytes'
       using errcode = 'invalid_parameter_value';
   end if;
-  if length is null or length <= interval '0' or length > interval '7 days' then
-    raise exception 'ridepulse.pause lasts up to 7 days, got %', coalesce(length::text, 'null')
+  if duration is null or duration <= interval '0' or duration > interval '7 days' then
+    raise exception 'ridepulse.pause lasts up to 7 days, got %', coalesce(duration::text, 'null')
       using errcode = 'invalid_parameter_value',
         hint = 'Pause it again before it ends, or change the rules.';
   end if;
   delete from ridepulse.pauses p where p.until <= now();
   insert into ridepulse.pauses as p (kind, name, until, reason)
-  values (pause.kind, pause.name, now() + length, nullif(left(pause.reason, 120), ''))
+  values (pause.kind, pause.name, now() + duration, nullif(left(pause.reason, 120), ''))
   on conflict (kind, name) do update set until = excluded.until, reason = excluded.reason,
     paused_by = excluded.paused_by, since = excluded.since
   returning p.until into ends_at;
   return ends_at;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.pause(kind text, name text, length interval, reason text) IS 'Pauses a rule, an event or an app, or changes its pause; returns when that ends. What it would send waits meanwhile. reason: at most 120 characters are kept. Errors: 22023.';
+COMMENT ON FUNCTION ridepulse.pause(kind text, name text, duration interval, reason text) IS 'Pauses a rule, an event or an app, or changes its pause; returns when that ends. What it would send waits meanwhile. reason: at most 120 characters are kept. Errors: 22023.';
 CREATE FUNCTION ridepulse.pin(site text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3413,7 +3413,7 @@ begin
     return;
   end if;
   select * into rules from ridepulse.retention;
-  keep := coalesce(rotate_ledger.keep, rules.keep, interval '30 days');
+  keep := coalesce(rotate_ledger.keep, rules.ledger, interval '30 days');
   if keep < interval '1 day' then
     raise exception 'ridepulse.rotate_ledger keeps a day at least, got %', keep
       using errcode = 'invalid_parameter_value';
@@ -4019,7 +4019,7 @@ CREATE FUNCTION ridepulse.sweep_condition(name text) RETURNS text
       't.changed_at < now() - k.phones and not exists ('
       'select from ridepulse.devices d where d.app = t.app and d.owner_id = t.owner_id)'
     when 'permits' then 't.keep_until < now()'
-    when 'receipts' then 't.seen_at < now() - k.keep'
+    when 'receipts' then 't.seen_at < now() - k.ledger'
     when 'channels' then
       'coalesce(t.deleted_at, case when t.channel_id is null then t.ended_at end)'
       ' < now() - k.channels'
@@ -5198,7 +5198,7 @@ COMMENT ON COLUMN ridepulse.removed_rows.state IS 'The state of the row.';
 COMMENT ON COLUMN ridepulse.removed_rows.removed_at IS 'When the row was deleted.';
 CREATE TABLE ridepulse.retention (
     is_only boolean DEFAULT true NOT NULL,
-    keep interval DEFAULT '30 days'::interval NOT NULL,
+    ledger interval DEFAULT '30 days'::interval NOT NULL,
     rides interval DEFAULT '30 days'::interval NOT NULL,
     phones interval DEFAULT '270 days'::interval NOT NULL,
     disabled_phones interval DEFAULT '90 days'::interval NOT NULL,
@@ -5209,14 +5209,14 @@ CREATE TABLE ridepulse.retention (
     watch_errors interval DEFAULT '30 days'::interval NOT NULL,
     channels interval DEFAULT '90 days'::interval NOT NULL,
     recorded interval DEFAULT '7 days'::interval NOT NULL,
-    CONSTRAINT retention_check CHECK ((LEAST(keep, rides, phones, disabled_phones, cards, start_tokens, disabled_tokens, contacts, watch_errors, channels) >= '1 day'::interval)),
+    CONSTRAINT retention_check CHECK ((LEAST(ledger, rides, phones, disabled_phones, cards, start_tokens, disabled_tokens, contacts, watch_errors, channels) >= '1 day'::interval)),
     CONSTRAINT retention_check1 CHECK ((contacts >= phones)),
     CONSTRAINT retention_is_only_check CHECK (is_only),
     CONSTRAINT retention_recorded_check CHECK ((recorded >= '1 day'::interval))
 );
 COMMENT ON TABLE ridepulse.retention IS 'One row: how long each kind of row is kept, at least 1 day. See docs/privacy.md.';
 COMMENT ON COLUMN ridepulse.retention.is_only IS 'Always true: the primary key of the only row.';
-COMMENT ON COLUMN ridepulse.retention.keep IS 'Ledger rows and counts of slots, from their events; parked rides, from when they were parked.';
+COMMENT ON COLUMN ridepulse.retention.ledger IS 'Ledger rows and counts of slots, from their events; parked rides, from when they were parked.';
 COMMENT ON COLUMN ridepulse.retention.rides IS 'Rides that are not on the agenda, from their last change or, if later, their pickup.';
 COMMENT ON COLUMN ridepulse.retention.phones IS 'Enabled phones, from their last registration or, if later, their owner''s last contact.';
 COMMENT ON COLUMN ridepulse.retention.disabled_phones IS 'Disabled phones, from when they were disabled.';
@@ -5231,15 +5231,15 @@ CREATE TABLE ridepulse.revisions (
     id integer NOT NULL,
     rules text NOT NULL,
     version text NOT NULL,
-    first_seen timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    last_seen timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    first_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    last_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 COMMENT ON TABLE ridepulse.revisions IS 'The rule files and program versions that decided pushes: one row for each combination that a service has started with or reloaded.';
 COMMENT ON COLUMN ridepulse.revisions.id IS 'The decided_by of ledger rows: the first 32 bits of the SHA-256 of rules, a space and version.';
 COMMENT ON COLUMN ridepulse.revisions.rules IS 'SHA-256 of the rule files, as `ridepulse check` prints it.';
 COMMENT ON COLUMN ridepulse.revisions.version IS 'The version of the program.';
-COMMENT ON COLUMN ridepulse.revisions.first_seen IS 'When a service first used the combination.';
-COMMENT ON COLUMN ridepulse.revisions.last_seen IS 'When a service last started with the combination or reloaded it.';
+COMMENT ON COLUMN ridepulse.revisions.first_at IS 'When a service first used the combination.';
+COMMENT ON COLUMN ridepulse.revisions.last_at IS 'When a service last started with the combination or reloaded it.';
 CREATE TABLE ridepulse.rule_sets (
     digest text NOT NULL,
     names text[] NOT NULL,

@@ -1,5 +1,4 @@
--- The files of the last good rules, with which a node starts if its own have problems; and the rules that
--- each node decides with. Reasons: docs/decisions/0125-rules-as-a-release.md.
+-- The files of the last good rules, with which a node starts if its own have problems. Reasons: docs/decisions/0125-rules-as-a-release.md.
 
 create table ridepulse.rule_sets (
   digest        text primary key check (digest ~ '^[0-9a-f]{64}$'),
@@ -22,14 +21,3 @@ comment on column ridepulse.rule_sets.used_at is
   'When a node last loaded them from its rule directory; null if none did.';
 comment on column ridepulse.rule_sets.share_used_at is
   'When a node last loaded them for a share of the rides; null if none did.';
-
-alter table ridepulse.nodes add column rules text, add column rules_share text,
-  add column rules_since timestamptz, add column rules_problem text;
-
-comment on column ridepulse.nodes.rules is
-  'The digest of the rules that the node decides with; null until it reports them.';
-comment on column ridepulse.nodes.rules_share is
-  'The beginning of the digest of the rules for a share of the rides, and the share; null if there are none.';
-comment on column ridepulse.nodes.rules_since is 'When the node reported these rules first.';
-comment on column ridepulse.nodes.rules_problem is
-  'The first problem of rule files that the node refused; null if it uses the last ones it read.';

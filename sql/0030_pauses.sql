@@ -1,19 +1,6 @@
 -- For people on call: what the nodes are and who holds sending; pauses of a rule, an event or an app;
 -- events that are discarded. Reasons: docs/decisions/0122-pauses.md.
 
-alter table ridepulse.nodes
-  add column started_at timestamptz not null default now(),
-  add column revision integer;
-
-comment on column ridepulse.nodes.started_at is 'When the node first claimed.';
-comment on column ridepulse.nodes.revision is
-  'The rules and the program version that the node decides with, an ID in revisions; null until it '
-  'has reported them.';
-
-alter table ridepulse.pin add column held_by text;
-
-comment on column ridepulse.pin.held_by is 'Who holds sending, a login of Postgres; null if it is not held.';
-
 create function ridepulse.record_hold() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
@@ -70,7 +57,7 @@ comment on column ridepulse.pauses.paused_by is 'Who paused it, a login of Postg
 comment on column ridepulse.pauses.since is 'When it was paused.';
 
 create function ridepulse.pause(
-  kind text, name text, length interval default '1 hour', reason text default null)
+  kind text, name text, duration interval default '1 hour', reason text default null)
 returns timestamptz
 language plpgsql set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
 #variable_conflict use_column
@@ -85,14 +72,14 @@ begin
     raise exception 'ridepulse.pause needs a name of 1 to 512 bytes'
       using errcode = 'invalid_parameter_value';
   end if;
-  if length is null or length <= interval '0' or length > interval '7 days' then
-    raise exception 'ridepulse.pause lasts up to 7 days, got %', coalesce(length::text, 'null')
+  if duration is null or duration <= interval '0' or duration > interval '7 days' then
+    raise exception 'ridepulse.pause lasts up to 7 days, got %', coalesce(duration::text, 'null')
       using errcode = 'invalid_parameter_value',
         hint = 'Pause it again before it ends, or change the rules.';
   end if;
   delete from ridepulse.pauses p where p.until <= now();
   insert into ridepulse.pauses as p (kind, name, until, reason)
-  values (pause.kind, pause.name, now() + length, nullif(left(pause.reason, 120), ''))
+  values (pause.kind, pause.name, now() + duration, nullif(left(pause.reason, 120), ''))
   on conflict (kind, name) do update set until = excluded.until, reason = excluded.reason,
     paused_by = excluded.paused_by, since = excluded.since
   returning p.until into ends_at;
