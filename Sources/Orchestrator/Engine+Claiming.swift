@@ -92,7 +92,10 @@ extension Engine {
     recordClaim(claim)
     if claim.hasLostClaims { await claimLostUnlessFailing() }
     let held = state.withLock { $0.inFlight.count }
-    if restDetector.claimed(claim.rides.count, held: held, at: time.uptime()) { parts.onRest() }
+    if restDetector.claimed(claim.rides.count, held: held, at: time.uptime()) {
+      state.withLock { $0.inFlight.releaseUnused() }
+      parts.onRest()
+    }
     return pollPolicy.claimed(
       claim.rides.count, of: claim.released > 0 ? claim.rides.count : limit,
       isNotified: claim.isNotified, untilDue: claim.nextDue.map { $0 - claim.now })

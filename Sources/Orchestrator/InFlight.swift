@@ -117,7 +117,8 @@ struct InFlight {
   private mutating func follow(
     _ slot: Int, _ index: Int, _ outcome: PushOutcome, at uptime: Duration?
   ) -> PushRequest? {
-    guard let ride = slots[slot], !ride.followers.isEmpty, let follower = ride.followers[index]
+    guard slots[slot]?.followers.isEmpty == false, let ride = slots[slot],
+      let follower = ride.followers[index]
     else { return nil }
     let isSettled = ride.decision.pushes[index].isSettled(by: outcome)
     if isSettled, let uptime, uptime < ride.deadline {
@@ -134,8 +135,7 @@ struct InFlight {
   }
 
   private mutating func finish(_ slot: Int) {
-    guard slots[slot]?.open == 0, let ride = slots[slot] else { return }
-    slots[slot] = nil
+    guard slots[slot]?.open == 0, let ride = slots[slot].take() else { return }
     openRides -= 1
     free(slot)
     finished.append(ride)
@@ -156,5 +156,14 @@ struct InFlight {
   /// Records that rides are no longer held: they were settled, or their lease is lost.
   mutating func settled(_ rides: Int) {
     count -= rides
+  }
+
+  /// Frees the memory of rides that were held before, if none is held now.
+  mutating func releaseUnused() {
+    // A slot of a withdrawn push must not be used again before the transport has reported it.
+    guard count == 0, !hasOpen, !hasFinished else { return }
+    slots = []
+    freeSlots = []
+    finished = []
   }
 }

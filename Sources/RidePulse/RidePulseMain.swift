@@ -13,6 +13,7 @@ enum RidePulseMain {
     ProcessSecrecy.forbidMemoryDumps()
     // Before a second thread allocates. Two: the threads of a service rarely allocate at one time.
     ProcessMemory.limitHeaps(to: 2)
+    ProgramConstants.protect()
     let keyLogFile = ProcessSecrecy.forgetKeyLogFile()
     // A write to a closed pipe must return an error and not end the process.
     signal(SIGPIPE, SIG_IGN)

@@ -11,8 +11,9 @@ package enum ProcessMemory {
 
   /// Returns freed memory, code and constants to the system, for a time without work.
   package static func releaseUnused() {
-    trim()
+    // First: it reads and splits a text of some hundred kilobytes.
     releaseFilePages()
+    trim()
   }
 
   /// Returns freed memory to the system, in all heaps.

@@ -41,6 +41,38 @@ import TestSupport
     inFlight.openPushes.filter { $0.lane.network == .android }
   }
 
+  @Test func `a node that holds no ride frees their memory`() throws {
+    var inFlight = InFlight()
+    let requests = try Self.add("r", [.ios], to: &inFlight)
+    inFlight.releaseUnused()
+    #expect(inFlight.slots.count == 1, "its push is in flight")
+    let reports = requests.map { PushReport(ticket: $0.ticket, outcome: .accepted) }
+    _ = inFlight.record(reports, at: .zero)
+    inFlight.releaseUnused()
+    #expect(inFlight.slots.count == 1, "it is not settled")
+    inFlight.settled(inFlight.takeFinished(atMost: 9).count)
+    inFlight.releaseUnused()
+    #expect(inFlight.slots.capacity == 0)
+    // Reports that come later match no ride.
+    #expect(inFlight.record(reports, at: .zero).isEmpty)
+    #expect(inFlight.count == 0 && !inFlight.hasFinished)
+    #expect(try Self.add("s", [.ios], to: &inFlight).map(\.ticket) == requests.map(\.ticket))
+  }
+
+  @Test func `the slot of a withdrawn push is kept until the transport reports it`() throws {
+    var inFlight = InFlight()
+    let requests = try Self.add("r", [.ios, .android], to: &inFlight)
+    inFlight.withdraw(Self.android(inFlight), at: .seconds(2))
+    _ = inFlight.record(
+      requests.map { PushReport(ticket: $0.ticket, outcome: .accepted) }, at: .seconds(2))
+    inFlight.settled(inFlight.takeFinished(atMost: 9).count)
+    inFlight.releaseUnused()
+    #expect(inFlight.slots.count == 1)
+    for request in requests { _ = inFlight.removeWithdrawn(request.ticket) }
+    inFlight.releaseUnused()
+    #expect(inFlight.slots.isEmpty)
+  }
+
   @Test(
     arguments: [([.ios, .android], true), ([.android], false), ([.android, .android], false)]
       as [([Platform], Bool)])

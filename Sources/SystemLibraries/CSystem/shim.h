@@ -5,7 +5,9 @@
 #include <malloc.h>
 #include <sys/prctl.h>
 
-/* Swift's Glibc module leaves this header out. */
+/* Swift's Glibc module leaves these headers out. */
+#include <elf.h>
+#include <sys/auxv.h>
 #include <sys/eventfd.h>
 
 /* prctl is a variadic function, which Swift cannot call. */
