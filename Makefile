@@ -12,7 +12,7 @@ CASES ?= 1000000
 SEED ?= $(shell date +%s)000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast browser-test kotlin-test kit-test fuzz lint build deb deb-test image image-test format bench cost chaos incidents ha-test upgrade-test clean
+.PHONY: help demo test test-fast browser-test kotlin-test kit-test fuzz lint build deb deb-test image image-test reproduce format bench cost chaos incidents ha-test upgrade-test clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,10 @@ deb-test: deb ## install it in a fresh Debian, start, purge; as root, some minut
 image: build ## OCI archives of ridepulse and of the simulators in .build/image
 	@scripts/packages image
 	@scripts/image
+
+reproduce: ## build the package and the images twice, in two folders, and compare their bytes; as root
+	@scripts/packages deb image
+	@scripts/reproduce
 
 image-test: build ## pack the images, run them: migrate, a push, SIGTERM; as root, a minute
 	@scripts/packages image-test

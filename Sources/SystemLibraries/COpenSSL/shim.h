@@ -1,6 +1,9 @@
 #ifndef RIDEPULSE_COPENSSL_H
 #define RIDEPULSE_COPENSSL_H
 
+// Without it OpenSSL's macros compile this file's path in, and a build depends on its folder.
+#define OPENSSL_NO_FILENAMES
+
 #include <openssl/bio.h>
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
