@@ -213,7 +213,7 @@ extension Stage {
     if result.status != 0 { throw TestFailure(result.errors) }
   }
 
-  /// Returns the standing of each channel in `channels list`.
+  /// Returns the status of each channel in `channels list`.
   func standings() throws -> [String: String] {
     let result = try channels("list", "--format", "json")
     guard case .array(let list) = JSONValue(json: result.output.utf8)?.value(at: ["channels"])
@@ -222,7 +222,7 @@ extension Stage {
       func text(_ name: String) -> String {
         if case .string(let text) = entry.value(at: [name]) { text } else { "" }
       }
-      return (text("channel"), text("standing"))
+      return (text("channel"), text("status"))
     }
     return Dictionary(pairs) { first, _ in first }
   }

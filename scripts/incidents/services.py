@@ -159,7 +159,7 @@ class Node:
             checks = json.loads(done.stdout)["checks"]
         except (ValueError, KeyError):
             return []
-        return [check for check in checks if check["standing"] not in ("ok", "skipped")]
+        return [check for check in checks if check["status"] not in ("ok", "skipped")]
 
 
 class Prometheus:

@@ -5,8 +5,8 @@ import LocalStack
 struct DoctorReport: Sendable {
   struct Check: Decodable, Hashable, Sendable {
     let name: String
-    let standing: String
-    let what: String
+    let status: String
+    let message: String
   }
 
   private struct Answer: Decodable {
@@ -38,6 +38,6 @@ struct DoctorReport: Sendable {
 
   /// What it warns of about standbys: that a failover may lose commits.
   var standbyWarnings: [String] {
-    checks.filter { $0.name == "standbys" && $0.standing == "warning" }.map(\.what)
+    checks.filter { $0.name == "standbys" && $0.status == "warning" }.map(\.message)
   }
 }

@@ -8,7 +8,7 @@ struct ChannelReport {
   let scope: ChannelScope
 
   var table: String {
-    var rows = [["CHANNEL", "STANDING", "STORAGE", "RIDE", "WHAT"]]
+    var rows = [["CHANNEL", "STATUS", "STORAGE", "RIDE", "WHAT"]]
     rows += audit.results.map { cells($0).map { Escape.line($0) } }
     let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
     var lines = rows.count == 1 ? [] : rows.map { Self.line($0, widths) } + [""]
@@ -81,7 +81,7 @@ struct ChannelReport {
   private static func object(_ result: ChannelAudit.Entry) -> JSONValue {
     let row = result.named
     return .object([
-      "channel": .string(result.channel.rawValue), "standing": .string(result.standing.rawValue),
+      "channel": .string(result.channel.rawValue), "status": .string(result.standing.rawValue),
       "storage": .orNull(result.storage?.rawValue), "ride_id": .orNull(row?.rideID?.text),
       "created_at": .orNull(row?.createdAt), "ended_at": .orNull(row?.endedAt),
       "absent_at": .orNull(result.observation?.absentAt),

@@ -15,8 +15,8 @@ struct Diagnosis: Hashable {
   var json: JSONValue {
     let results = results.map { result in
       JSONValue.object([
-        "name": .string(result.name), "standing": .string(result.standing.rawValue),
-        "what": .string(result.what), "remedy": .array(result.remedy.map { .string($0) }),
+        "name": .string(result.name), "status": .string(result.standing.rawValue),
+        "message": .string(result.what), "remedy": .array(result.remedy.map { .string($0) }),
       ])
     }
     return .object(["ok": .bool(status == .done), "checks": .array(results)])

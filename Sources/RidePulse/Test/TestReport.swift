@@ -106,7 +106,7 @@ struct TestReport {
   private static func object(_ directory: String, _ coverage: RuleCoverage) -> JSONValue {
     let sections = coverage.sections.map { section in
       (
-        section.name,
+        section.name.replacing(" ", with: "_"),
         JSONValue.object([
           "all": .integer(Int64(section.items.count)), "exercised": .integer(Int64(section.count)),
           "never": .array(section.missing.map { .string($0) }),

@@ -9,6 +9,12 @@ struct Checkup: CustomStringConvertible {
     var standing: String
     var what: String
     var remedy: [String]
+
+    private enum CodingKeys: String, CodingKey {
+      case name, remedy
+      case standing = "status"
+      case what = "message"
+    }
   }
 
   private struct Document: Decodable {
