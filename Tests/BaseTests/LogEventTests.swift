@@ -20,6 +20,11 @@ import Testing
     #expect(Set(LogEvent.allCases.map(\.code)).count == LogEvent.allCases.count)
   }
 
+  @Test func `The codes are promised`() throws {
+    let codes = LogEvent.allCases.map(\.code)
+    try PromisedNames.compare(codes, with: "log-codes")
+  }
+
   @Test func `U17: docs/logs.md lists each event with its message, in order`() throws {
     let page = try String(contentsOfFile: Project.path("docs/logs.md"), encoding: .utf8)
     let rows = page.matches(of: /(?m)^\| `([a-z_]+)` \| (.+) \|$/)
