@@ -18,7 +18,7 @@ import TestSupport
         read.output
           == "\(id) of com.example.customer (production), storage latest: ours\n")
       let list = try stage.channels("list")
-      #expect(list.output.contains("\(id)  owned     latest   -     since 20"), "\(list.output)")
+      #expect(list.output.contains("\(id)  owned   latest   -     since 20"), "\(list.output)")
       #expect(
         list.output.hasSuffix("com.example.customer (production): used 1 of 10,000: 1 owned\n"))
       let deleted = try stage.channels("delete", id, "--yes")
