@@ -160,10 +160,10 @@ import TestSupport
   /// The fields next to app and payload, the field that the answer names, and its code.
   private static let bodies: [(String, String, String)] = [
     (#""payload": {}"#, "token", "missing_field"),
-    (#""payload": {}, "token": "ab", "channel": "YQ==""#, "channel", "invalid_value"),
-    (#""payload": {}, "channel": "YQ==", "push_type": "alert""#, "push_type", "invalid_value"),
-    (#""payload": {}, "channel": "Y Q""#, "channel", "invalid_value"),
-    (#""payload": {}, "channel": "YQ==""#, "payload", "invalid_value"),
+    (#""payload": {}, "token": "ab", "channel_id": "YQ==""#, "channel_id", "invalid_value"),
+    (#""payload": {}, "channel_id": "YQ==", "push_type": "alert""#, "push_type", "invalid_value"),
+    (#""payload": {}, "channel_id": "Y Q""#, "channel_id", "invalid_value"),
+    (#""payload": {}, "channel_id": "YQ==""#, "payload", "invalid_value"),
     (#""payload": "{}", "token": "ab""#, "payload", "wrong_type"),
     (#""payload": {"id": 18446744073709551617}, "token": "ab""#, "payload", "invalid_value"),
     (

@@ -162,7 +162,7 @@ import TestSupport
       let sql = try await stage.value(
         "select ridepulse.broadcast('customer', '\(channel)', '\(payload)')")
       let http = try api.post(
-        "/v1/push", #"{"app": "customer", "channel": "\#(channel)", "payload": \#(payload)}"#)
+        "/v1/push", #"{"app": "customer", "channel_id": "\#(channel)", "payload": \#(payload)}"#)
       #expect(http.status == 201, "\(http)")
       let command = try Tool.run(
         try Command.ridepulse,

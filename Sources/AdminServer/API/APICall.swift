@@ -127,7 +127,7 @@ package struct APICall: Hashable, Sendable {
     "push", "POST", "/v1/push",
     fields: [
       APIField("app", .app), APIField("token", .phoneToken, isRequired: false),
-      APIField("channel", .channel, isRequired: false), APIField("payload", .payload),
+      APIField("channel_id", .channel, isRequired: false), APIField("payload", .payload),
       APIField("push_type", .pushType, isRequired: false),
       APIField("priority", .priority, isRequired: false),
       APIField("expires", .expiry, isRequired: false),

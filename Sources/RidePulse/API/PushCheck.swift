@@ -10,14 +10,14 @@ enum PushCheck {
 
   /// - Throws: the first error found.
   static func check(_ arguments: [String: JSONValue]) throws(APIError) {
-    let isBroadcast = arguments["channel"] != nil
+    let isBroadcast = arguments["channel_id"] != nil
     if !isBroadcast, arguments["token"] == nil {
       throw APIError(
-        .missingField, "token is missing; send it, or channel for a broadcast", field: "token")
+        .missingField, "token is missing; send it, or channel_id for a broadcast", field: "token")
     }
     if isBroadcast, arguments["token"] != nil {
       throw APIError(
-        .invalidValue, "both channel and token are given; send one of them", field: "channel")
+        .invalidValue, "both channel_id and token are given; send one of them", field: "channel_id")
     }
     if isBroadcast, let stray = ofTokens.first(where: { arguments[$0] != nil }) {
       throw APIError(
@@ -45,7 +45,7 @@ enum PushCheck {
   private static func target(
     _ arguments: [String: JSONValue]
   ) throws(APIError) -> RawPush.Target {
-    if case .string(let text)? = arguments["channel"], let channel = ChannelID(text) {
+    if case .string(let text)? = arguments["channel_id"], let channel = ChannelID(text) {
       return .channel(channel)
     }
     guard case .string(let text)? = arguments["token"], let target = RawPush.Target(token: text)

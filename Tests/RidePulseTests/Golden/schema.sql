@@ -90,8 +90,8 @@ begin
         'withdrawn', ridepulse.unregister_push_to_start(a ->> 'app', a ->> 'token'));
     when 'push' then
       status := 201;
-      answer := jsonb_build_object('apns_id', case when a ? 'channel'
-        then ridepulse.broadcast(a ->> 'app', a ->> 'channel', (a ->> 'payload')::json,
+      answer := jsonb_build_object('apns_id', case when a ? 'channel_id'
+        then ridepulse.broadcast(a ->> 'app', a ->> 'channel_id', (a ->> 'payload')::json,
           make_interval(secs => (a ->> 'expires')::double precision), (a ->> 'priority')::integer)
         else ridepulse.push(a ->> 'app', a ->> 'token', (a ->> 'payload')::json,
           coalesce(a ->> 'push_type', 'alert'), (a ->> 'priority')::integer,
