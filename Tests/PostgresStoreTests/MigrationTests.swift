@@ -102,18 +102,23 @@ import TestSupport
     }
   }
 
-  /// The applied files may be in any database: a change of one, even of a comment, would be refused
-  /// there as edited.
-  @Test func `R109: the files that were folded are as they were`() throws {
-    let recorded = Project.path("Tests/PostgresStoreTests/Golden/migrations-0.1.0.txt")
-    let expected = try String(contentsOfFile: recorded, encoding: .utf8)
-      .split(separator: "\n").map(String.init)
-    let digests = Migrations.all.prefix(expected.count).map { step in
+  /// The digests and names of the files of 0.1.0, which are never edited.
+  private static func released() throws -> [String] {
+    try String(
+      contentsOfFile: Project.path("Tests/PostgresStoreTests/Golden/migrations-0.1.0.txt"),
+      encoding: .utf8
+    ).split(separator: "\n").map(String.init)
+  }
+
+  /// They may be in any database: a change of one, even of a comment, would be refused there as edited.
+  @Test func `R109: the released files are as they were`() throws {
+    let released = try Self.released()
+    let digests = Migrations.all.prefix(released.count).map { step in
       SHA256.digest(step.sql.utf8).map { byte in
         (byte < 16 ? "0" : "") + String(byte, radix: 16)
       }.joined() + " " + step.name
     }
-    #expect(digests == expected)
+    #expect(digests == released && released.count == 31)
   }
 
   /// 0001_rides of before the fold.
@@ -130,14 +135,15 @@ import TestSupport
     #expect(error?.description.contains("create a new database") == true)
   }
 
-  @Test func `each SQL object is defined once`() {
+  /// Later files replace functions, which is how a schema in use changes.
+  @Test func `each SQL object of 0.1.0 is defined once`() throws {
     let pattern =
       #/
       ^create\ (?:or\ replace\ )?(?:unlogged\ |constraint\ )?
       (?<object>(?:function|view|table|trigger|type)\ [\w.]+(?:.*\ on\ ridepulse\.\w+)?)
       /#.anchorsMatchLineEndings()
     var counts: [Substring: Int] = [:]
-    for step in Migrations.all {
+    for step in try Migrations.all.prefix(Self.released().count) {
       for match in step.sql.matches(of: pattern) { counts[match.object, default: 0] += 1 }
       // What a step removes or rewrites is not where a reader looks for it.
       for word in ["\ncreate or replace ", "pg_get_functiondef", "pg_get_viewdef", "\ndrop "] {
