@@ -46,8 +46,18 @@ package enum JSONValue: Hashable, Sendable {
   /// The JSON text, with sorted keys, so that equal values have equal bytes.
   package var json: [UInt8] {
     var bytes: [UInt8] = []
+    bytes.reserveCapacity(usualSize)
     bytes.append(json: self)
     return bytes
+  }
+
+  /// The number of bytes that the JSON of most values fits in, so that it rarely grows by doubling.
+  private var usualSize: Int {
+    switch self {
+    case .string(let text): text.utf8.count + 2
+    case .array, .object: 256
+    case .null, .bool, .integer, .number: 24
+    }
   }
 
   /// Returns the text as a value; nil if there is none.

@@ -82,6 +82,8 @@ extension StoredValue {
   /// Its JSON text.
   package var storedText: String {
     var json: [UInt8] = []
+    // A memo has some hundred bytes.
+    json.reserveCapacity(512)
     store(in: &json)
     return String(decoding: json, as: UTF8.self)
   }

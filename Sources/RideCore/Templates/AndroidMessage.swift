@@ -85,6 +85,7 @@ struct AndroidMessage: Sendable {
   /// The bytes, but for what is a single phone's.
   var encoded: AndroidBody {
     var body = AndroidBody()
+    body.reserveCapacity()
     body.add("{\"message\":{\"android\":{")
     if !notification.isEmpty {
       body.add("\"notification\":")
@@ -128,6 +129,11 @@ struct AndroidBody: Sendable {
     return json
   }
 
+  /// Makes room for the bytes up to the next gap.
+  fileprivate mutating func reserveCapacity() {
+    parts[parts.count - 1].bytes.reserveCapacity(512)
+  }
+
   fileprivate mutating func add(_ text: String) { parts[parts.count - 1].bytes += text.utf8 }
 
   /// Adds an object, with sorted keys.
@@ -150,5 +156,6 @@ struct AndroidBody: Sendable {
   private mutating func close(_ gap: Gap) {
     parts[parts.count - 1].gap = gap
     parts.append(([], nil))
+    reserveCapacity()
   }
 }
