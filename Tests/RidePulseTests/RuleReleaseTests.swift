@@ -150,6 +150,36 @@ import TestSupport
     }
   }
 
+  private static let renamed = "alter schema ridepulse rename to elsewhere"
+
+  @Test func `a reload that is asked for before the last good rules are found is made then`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let first = try Server(try environment(stage, node: "a", rules: Self.rules("One")))
+      try await stage.until(stored, is: "1")
+      #expect(first.stop() == 0)
+      let bad = try environment(stage, node: "a", rules: Self.misspelt)
+      try await stage.sql(Self.renamed)
+      let again = try Server(bad, until: "Waiting for the schema")
+      again.hangUp()
+      try await stage.sql("alter schema elsewhere rename to ridepulse")
+      try await again.waitForLog(" Serving")
+      try await again.waitForLog("Rule files not reloaded")
+      #expect(again.stop() == 0)
+    }
+  }
+
+  @Test func `SIGTERM ends the wait for the last good rules at once`() async throws {
+    try await Stage.run { stage in
+      let bad = try environment(stage, node: "a", rules: Self.misspelt)
+      try await stage.sql(Self.renamed)
+      let server = try Server(bad, until: "Waiting for the schema")
+      #expect(server.stop() == 0, "\(server.log)")
+      #expect(server.log.contains("Stopped"), "\(server.log)")
+    }
+  }
+
   @Test func `nodes whose rules differ for long name each other`() async throws {
     try await Stage.run { stage in
       let (one, api) = try await APIClient.serve(

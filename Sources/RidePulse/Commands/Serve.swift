@@ -35,6 +35,9 @@ enum Serve: Command {
     let supervision = Supervision(context.environment, log)
     let directories = try RuleDirectories(
       context.arguments.value("--schedules"), context.environment)
+    let signals = ServeSignals(supervision, log)
+    let listener = signals.listen(stopStatus: isOnce ? .failed : .done)
+    defer { listener.cancel() }
     let rules = try await LastGoodRules(
       directories: directories, conninfo: conninfo, limit: .seconds(isOnce ? 5 : 10), log: log
     ).release { supervision.waiting($0) }
@@ -46,16 +49,7 @@ enum Serve: Command {
       onSettled: { if isOnce { once.handle($0) } })
     Reload.warn(service.credentials, apns, rules.all, at: service.now, log)
     let reload = Reload(service, variables, directories, context.environment, log)
-    let signals = ServiceSignals(
-      onFirst: { signal in
-        log(.info, .stopping, ["signal": signal])
-        supervision.stopping()
-        service.stop()
-      },
-      onHangup: {
-        supervision.reloading { reload.perform() }
-      })
-    defer { signals.cancel() }
+    signals.connect(stop: { service.stop() }, reload: { reload.perform() })
     let status: ExitStatus = try await withCleanup({ await service.close() }) {
       let fields: Log.Fields = [
         "rules": rules.rules.rules.count, "digest": rules.revision.start,
