@@ -111,6 +111,54 @@ import TestSupport
     }
   }
 
+  private static let postingRules = """
+    rules:
+      - name: texted
+        app: courier
+        on: driver_arrived
+        post: sms
+        text: "Here"
+        data: {}
+        expires: 1h
+      - { name: beat, app: customer, every: 5m, while: [driver_arrived], background: {} }
+
+    """
+
+  @Test func `doctor checks the receivers, apps and advice of both directories`() async throws {
+    try await Stage.run { stage in
+      let environment = try environment(stage, share: "5%")
+      try Checkup(environment).expect(
+        "rule files of the share", "warning", "two: 1 rule in 1 file for 5%")
+      _ = try write(stage, "two", Self.postingRules)
+      let checkup = try Checkup(environment)
+      checkup.expect("rule files", "warning", "one: 1 rule in 1 file")
+      checkup.expect("rule files of the share", "warning", "ridepulse check")
+      checkup.expect("receiver sms", "failure", "RIDEPULSE_POST_SMS_URL is not set")
+      checkup.expect("topic courier", "failure", "APNS_COURIER_BUNDLE_ID")
+
+      _ = try write(stage, "two", "rulez: []\n")
+      let broken = try Checkup(environment)
+      broken.expect("rule files", "warning", "one: 1 rule")
+      broken.expect("rule files of the share", "failure", "two/a.yaml:1:1")
+      let wrong = environment.merging(["RIDEPULSE_RULES_SHARE": "two"]) { $1 }
+      try Checkup(wrong).expect(
+        "rule files of the share", "failure", "expected a directory and a share")
+    }
+  }
+
+  @Test func `a page about a ride of the share has its texts`() async throws {
+    try await Stage.run { stage in
+      let environment = try environment(stage, share: "100%")
+      let server = try Server(environment.merging(["RIDEPULSE_RECORD": "100%"]) { $1 })
+      try await stage.addRide("r1", state: "driver_en_route")
+      #expect(try await titles(stage, rides: ["r1"]) == ["r1": "Two"])
+      #expect(server.stop() == 0)
+      let page = try Command.ridepulse(["explain", "r1", "--format", "html"], environment)
+      #expect(page.status == 0 && page.output.contains(#""Two""#), "\(page.errors)")
+      #expect(!page.output.contains("other rules than those in use decided"))
+    }
+  }
+
   @Test func `a share that can't be is refused with its place`() async throws {
     try await Stage.run { stage in
       let environment = try environment(stage, share: "5%")

@@ -105,6 +105,15 @@ struct APNsVariables {
     return engine
   }
 
+  /// Returns what decides with one or two sets of rules.
+  static func configuration(
+    of release: RuleRelease, _ environment: [String: String]
+  ) throws -> EngineConfiguration {
+    var engine = try configuration(of: release.all, environment)
+    engine.use(release)
+    return engine
+  }
+
   static func bundleIDName(_ app: App) -> String {
     "APNS_\(app.variableName)_BUNDLE_ID"
   }

@@ -59,11 +59,24 @@ struct RuleDirectories: Sendable {
   func trial(
     _ source: RuleSource, for share: RecordSample, nextTo first: LoadedRules?
   ) -> Result<RuleRelease.Trial, RuleProblems> {
+    Self.load(source, nextTo: first).map {
+      RuleRelease.Trial(rules: $0.ruleSet, share: share, source: source)
+    }
+  }
+
+  /// Loads the second directory with what only its files have, such as the places of rules; nil if
+  /// there is none.
+  func loadSecond(nextTo first: LoadedRules?) -> Result<LoadedRules?, RuleProblems> {
+    guard let second else { return .success(nil) }
+    return Self.load(RuleSource(of: second.directory), nextTo: first).map { $0 }
+  }
+
+  private static func load(
+    _ source: RuleSource, nextTo first: LoadedRules?
+  ) -> Result<LoadedRules, RuleProblems> {
     source.load().flatMap { rules in
-      if let problem = first.flatMap({ rules.problem(nextTo: $0, directory: source.directory) }) {
-        return .failure(RuleProblems(problems: [problem]))
-      }
-      return .success(RuleRelease.Trial(rules: rules.ruleSet, share: share, source: source))
+      let problem = first.flatMap { rules.problem(nextTo: $0, directory: source.directory) }
+      return problem.map { .failure(RuleProblems(problems: [$0])) } ?? .success(rules)
     }
   }
 }

@@ -1,62 +1,5 @@
 import PostgresStore
 import RideCore
-import RuleFiles
-
-/// The state of the rule files, as far as other settings must match them.
-struct RuleState: Sendable {
-  var path: String
-  /// One line per problem; empty if the files can be used.
-  var problems: [String] = []
-  /// Whether the directory itself can't be used, rather than a file in it.
-  var lacksDirectory = false
-  var rules = 0
-  var files = 0
-  /// The advice of `check`, one line each.
-  var advice: [String] = []
-  var apps: Set<App> = []
-  /// The receivers of posts that lack a variable.
-  var lackingReceivers: [(rule: String, receiver: String, variable: String)] = []
-  /// Why the receivers of posts can't be used; no part of a secret.
-  var receiverProblem: String?
-  /// The declared words; nil if the files can't be used.
-  var vocabulary: RuleVocabulary?
-  /// The rules; nil if the files can't be used.
-  var ruleSet: RuleSet?
-  /// The first apps that decode later fields of cards, by the type; from `contract.lock`.
-  var releases: [String: ContractReleases] = [:]
-  /// Why `contract.lock` can't be read.
-  var lockProblem: String?
-
-  /// Loads the rule directory that the environment names.
-  init(_ environment: [String: String]) {
-    path = RuleDirectoryChoice.path(nil, environment)
-    do { _ = try PostVariables(environment) } catch { receiverProblem = "\(error)" }
-    switch RuleDirectory.load(path) {
-    case .failure(let found):
-      problems = found.problems.map(\.description)
-      lacksDirectory = found.problems.contains { $0.file == path }
-    case .success(let loaded):
-      (rules, files) = (loaded.ruleCount, loaded.fileCount)
-      advice = loaded.lints(hasFCM: environment.namesFCM).map(\.text)
-      apps = Set(loaded.ruleSet.apps)
-      vocabulary = RuleVocabulary(loaded, directory: path)
-      ruleSet = loaded.ruleSet
-      do throws(RuleProblems) { releases = try ContractLock.load(path)?.releases ?? [:] } catch {
-        lockProblem = error.problems.first?.description ?? ""
-      }
-      lackingReceivers = PostVariables.lacking(loaded.ruleSet, environment).map {
-        ($0.rule.name, $0.receiver, $0.variable)
-      }
-    }
-  }
-
-  /// For table-driven tests.
-  init(
-    path: String = "schedules", problems: [String] = [], advice: [String] = [], apps: Set<App> = []
-  ) {
-    (self.path, self.problems, self.advice, self.apps) = (path, problems, advice, apps)
-  }
-}
 
 /// Judges rules and registered phones, and whether the bundle IDs match them.
 enum RuleCheck {
@@ -66,7 +9,8 @@ enum RuleCheck {
   ) -> [CheckResult] {
     let names = [App](probes.apps).sorted { $0.rawValue < $1.rawValue }
     let lacking = names.filter { bundleIDs[$0] == nil && !androidApps.contains($0) }
-    var results = [rules(probes)]
+    var results = [rules("rule files", probes.first)]
+    results += probes.second.map { [rules("rule files of the share", $0)] } ?? []
     if let problem = probes.receiverProblem {
       results.append(
         .failure("receivers", problem, "correct the variable or its file: serve does not start"))
@@ -88,22 +32,25 @@ enum RuleCheck {
     return results + self.phones(phones, apps: names, bundleIDs, standard)
   }
 
-  private static func rules(_ probes: RuleState) -> CheckResult {
-    let name = "rule files"
-    let check = "ridepulse check \(ShellText.word(probes.path))"
-    if let first = probes.problems.first {
-      if probes.lacksDirectory {
+  private static func rules(_ name: String, _ files: RuleState.Files) -> CheckResult {
+    let check = "ridepulse check \(ShellText.word(files.path))"
+    if let first = files.problems.first {
+      switch files.lack {
+      case .variable: return .failure(name, first, "correct the variable, or unset it")
+      case .directory:
         return .failure(
           name, first, "export RIDEPULSE_SCHEDULES=DIR, the directory of your rule files",
           "ridepulse check")
+      case nil: break
       }
-      let more = probes.problems.count - 1
+      let more = files.problems.count - 1
       return .failure(name, more == 0 ? first : "\(first) (and \(more) more)", check)
     }
+    let share = files.share.map { " for \($0) of the rides" } ?? ""
     let what =
-      "\(probes.path): \(counted(probes.rules, "rule")) in \(counted(probes.files, "file"))"
-    guard let first = probes.advice.first else { return .ok(name, what) }
-    let more = probes.advice.count - 1
+      "\(files.path): \(counted(files.rules, "rule")) in \(counted(files.files, "file"))\(share)"
+    guard let first = files.advice.first else { return .ok(name, what) }
+    let more = files.advice.count - 1
     return .warning(name, "\(what): \(first)\(more == 0 ? "" : " (and \(more) more)")", check)
   }
 

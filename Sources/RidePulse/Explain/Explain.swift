@@ -33,7 +33,7 @@ enum Explain: Command {
       "elsewhere. Nothing is written: a role that may only SELECT is enough. Events that no rule",
       "matches leave no trace after they are handled. html is one page about a ride, with what its",
       "phones showed: the texts of a ride that serve recorded (RIDEPULSE_RECORD), by the rules of",
-      "RIDEPULSE_SCHEDULES, or schedules, if those decided it.",
+      "RIDEPULSE_SCHEDULES, or schedules, or RIDEPULSE_RULES_SHARE, if those decided it.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
@@ -101,8 +101,8 @@ enum Explain: Command {
       return (history, try await RecordedSource.read(history, of: id, session))
     }
     // Without rules, the page shows what the ledger has.
-    let configuration = try? APNsVariables.configuration(
-      of: RuleDirectoryChoice.load(nil, environment).ruleSet, environment)
+    let release = try? RuleDirectories(nil, environment).load().get()
+    let configuration = release.flatMap { try? APNsVariables.configuration(of: $0, environment) }
     let screens = RideScreensReport(history, of: id, source, by: configuration)
     Terminal.print(RidePage(RideReport(history, of: id), screens).html)
   }

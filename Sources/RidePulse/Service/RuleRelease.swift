@@ -65,3 +65,11 @@ struct RuleRelease: Sendable {
     return ["rules: \(state), \(revision.start)\(second): files were refused: \(problem)"]
   }
 }
+
+extension EngineConfiguration {
+  /// Decides with the rules of a release.
+  mutating func use(_ release: RuleRelease) {
+    (rules, revision) = (release.rules, release.revision)
+    trial = release.trial.map { RuleTrial($0.rules, revision: .current($0.rules), for: $0.share) }
+  }
+}

@@ -232,10 +232,7 @@ final class Service: Sendable {
     _ apns: APNsVariables, _ release: RuleRelease
   ) -> EngineConfiguration {
     var configuration = apns.configuration(of: release.all)
-    (configuration.rules, configuration.revision) = (release.rules, release.revision)
-    configuration.trial = release.trial.map {
-      RuleTrial($0.rules, revision: .current($0.rules), for: $0.share)
-    }
+    configuration.use(release)
     return configuration
   }
 
