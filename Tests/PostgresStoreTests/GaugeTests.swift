@@ -53,7 +53,7 @@ import Testing
     let session = try PostgresSession(conninfo: try await migratedDatabase())
     try await session.script(Self.phones)
     #expect(try await PhoneCounts.read(session).lines.isEmpty)
-    #expect(try await PhoneCounts.refresh(session))
+    #expect(try await PhoneCounts.refresh(session) == .counted)
     let expected = [
       "customer android disabled UNREGISTERED 1", "customer ios active  2",
       "customer ios disabled signed_out 1", "driver ios quarantined  1",
@@ -64,11 +64,11 @@ import Testing
     }
     #expect(try await lines() == expected)
     try await session.script("delete from ridepulse.devices")
-    #expect(try await !PhoneCounts.refresh(session), "it is not time")
+    #expect(try await PhoneCounts.refresh(session) == .notDue)
     #expect(try await lines() == expected)
     try await session.script(
       "update ridepulse.phone_counts set counted_at = now() - interval '61 seconds', took = '0.06'")
-    #expect(try await PhoneCounts.refresh(session))
+    #expect(try await PhoneCounts.refresh(session) == .counted)
     #expect(try await lines().isEmpty)
   }
 
@@ -76,7 +76,7 @@ import Testing
     let session = try PostgresSession(conninfo: try await migratedDatabase())
     try await session.script(
       "update ridepulse.phone_counts set counted_at = now() - interval '2 minutes', took = '0.2'")
-    #expect(try await !PhoneCounts.refresh(session))
+    #expect(try await PhoneCounts.refresh(session) == .notDue)
     try await session.script(
       """
       update ridepulse.phone_counts set took = '0.1';
@@ -88,6 +88,19 @@ import Testing
         "select took = '10 s' and counted_at > now() - interval '1 minute' from ridepulse.phone_counts"
       )
         == "t")
+    #expect(try await PhoneCounts.refresh(session) == .underway)
+    for minutes in [1, 160] {
+      try await session.script(
+        "update ridepulse.phone_counts set counted_at = now() - interval '\(minutes) minutes'")
+      #expect(try await PhoneCounts.refresh(session) == .unfinished)
+    }
+    try await session.script(
+      """
+      alter table ridepulse.gone rename to devices;
+      update ridepulse.phone_counts set counted_at = now() - interval '170 minutes'
+      """)
+    #expect(try await PhoneCounts.refresh(session) == .counted)
+    #expect(try await PhoneCounts.refresh(session) == .notDue)
   }
 
   @Test func `U17: a session is open while it is connected, and busy while it works`() async throws

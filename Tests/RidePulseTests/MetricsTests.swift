@@ -54,6 +54,26 @@ import TestSupport
     return labels
   }
 
+  @Test func `A count of phones that did not end is not a success of its task`() async throws {
+    try await Stage.run { stage in
+      try await stage.sql(
+        """
+        update ridepulse.phone_counts set counted_at = now() - interval '1 minute', took = '10 s'
+        """)
+      let (server, api) = try await APIClient.serve(stage.environment)
+      defer { server.stop() }
+      func success(_ task: String) throws -> String? {
+        let start = "ridepulse_task_last_success_timestamp_seconds{task=\"\(task)\"} "
+        return try api.get("/metrics").text.split(separator: "\n").first { $0.hasPrefix(start) }
+          .map { String($0.dropFirst(start.count)) }
+      }
+      // This task follows the one that counts.
+      try await wait(until: "old rows are deleted") { try success("old_rows") != "0" }
+      #expect(try success("phones") == "0")
+      #expect(server.log.contains("did not end within 10s"), "\(server.log)")
+    }
+  }
+
   @Test func `Metrics count what a service did, in Prometheus' format`() async throws {
     try await Stage.run { stage in
       var environment = try stage.environment(rules: Self.rules)

@@ -20,7 +20,7 @@ package struct PhoneCounts: Hashable, Sendable {
 
   package static let lineLimit = 200
   /// How long a count may take.
-  private static let limit: Duration = .seconds(10)
+  package static let limit: Duration = .seconds(10)
 
   /// Gives this node the turn to count, if it is time for all nodes: after a minute, and after a
   /// thousand times what the last count took. A count that does not end counts as `limit`.
@@ -28,16 +28,27 @@ package struct PhoneCounts: Hashable, Sendable {
     name: "phone_counts_turn",
     sql: """
       update ridepulse.phone_counts
-      set counted_at = now(), took = interval '\(limit.components.seconds) seconds'
+      set counted_at = now(), took = \(longest)
       where counted_at < now() - greatest(interval '1 minute', 1000 * took)
       returning true
       """)
+
+  /// Whether the last count ended, and whether it may still be under way.
+  private static let last = Statement(
+    name: "phone_counts_last",
+    sql: """
+      select took < \(longest), counted_at > clock_timestamp() - \(longest) from ridepulse.phone_counts
+      """)
+
+  /// A count that ended has taken less.
+  private static let longest = "interval '\(limit.components.seconds) seconds'"
 
   private static let count = Statement(
     name: "phone_counts_count",
     sql: """
       update ridepulse.phone_counts p
-      set counts = c.counts, counted_at = now(), took = clock_timestamp() - now()
+      set counts = c.counts, counted_at = now(),
+        took = least(clock_timestamp() - now(), \(longest) - interval '1 millisecond')
       from (
         select
           coalesce(jsonb_agg(jsonb_build_array(app, platform, state, reason, phones)), '[]')
@@ -59,15 +70,31 @@ package struct PhoneCounts: Hashable, Sendable {
       from ridepulse.phone_counts, jsonb_array_elements(counts) l
       """)
 
-  /// Counts all phones if it is time; returns whether this node did.
+  /// What `refresh` did, or found.
+  package enum Refresh: Hashable, Sendable {
+    /// This node counted.
+    case counted
+    /// The last count is not old enough for another one.
+    case notDue
+    /// Another node may be counting now.
+    case underway
+    /// The last count failed, or did not end within `limit`, and it is not time for another one.
+    case unfinished
+  }
+
+  /// Counts all phones if it is time.
   ///
   /// - Throws: `PostgresError`. `refusesRights` is true if the role lacks the right.
   @discardableResult
-  package static func refresh(_ session: PostgresSession) async throws(PostgresError) -> Bool {
+  package static func refresh(_ session: PostgresSession) async throws(PostgresError) -> Refresh {
     // A transaction of its own: the turn must be taken even if the count fails.
-    if try await session.run([Call(turn)], timeout: .seconds(2))[0].rowCount == 0 { return false }
-    _ = try await session.run([Call(count)], timeout: limit)
-    return true
+    if try await session.run([Call(turn)], timeout: .seconds(2))[0].rowCount > 0 {
+      _ = try await session.run([Call(count)], timeout: limit)
+      return .counted
+    }
+    let last = try await session.run([Call(last)], timeout: .seconds(2))[0]
+    guard last.bool(0, 0) == false else { return .notDue }
+    return last.bool(0, 1) == true ? .underway : .unfinished
   }
 
   /// Reads the last count; the time limit is two seconds.

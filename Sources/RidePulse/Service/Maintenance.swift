@@ -26,7 +26,11 @@ struct Maintenance: Sendable {
   }
 
   func countPhones() async throws {
-    _ = try await pool.with(.long) { try await PhoneCounts.refresh($0) }
+    switch try await pool.with(.long, { try await PhoneCounts.refresh($0) }) {
+    case .counted, .notDue: break
+    case .underway: throw PeriodicTask.Undecided()
+    case .unfinished: throw UnfinishedCount()
+    }
   }
 
   func deleteOldRows() async throws {
@@ -36,4 +40,9 @@ struct Maintenance: Sendable {
       .info, .oldRowsDeleted,
       ["rows": deleted.map { "\($0.rows) of \($0.table)" }.joined(separator: ", ")])
   }
+}
+
+/// A count of phones failed, or reached its limit; the next one waits.
+struct UnfinishedCount: Error, CustomStringConvertible {
+  let description = "the last count of phones did not end within \(PhoneCounts.limit.rideText)"
 }

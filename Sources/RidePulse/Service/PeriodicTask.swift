@@ -6,6 +6,9 @@ import Synchronization
 
 /// Work that a service repeats until it stops. No push depends on it.
 final class PeriodicTask: Sendable {
+  /// Thrown by a pass whose outcome another node has: it is neither a success nor a failure.
+  struct Undecided: Error {}
+
   private let interval: Duration
   private let retries: Backoff?
   private let signal: AsyncSignal
@@ -67,6 +70,7 @@ final class PeriodicTask: Sendable {
       isDone = try await work()
       successAt.withLock { $0 = MachineTime.now }
       failures.succeeded()
+    } catch is Undecided {
     } catch {
       // A stop closes the sessions.
       if !Task.isCancelled { failures.failed(error) }
