@@ -137,6 +137,11 @@ package final class RuleSet: Sendable {
     return cards.map(\.life.contract).filter { names.insert($0.typeName).inserted }
   }
 
+  /// The JSON forms of an attributes-type: each set of rules that is joined here may have its own.
+  package func contracts(of type: String) -> [CardContract] {
+    cards.map(\.life.contract).filter { $0.typeName == type }
+  }
+
   /// Whether any rule depends on when a ride entered a state.
   package var readsEntries: Bool {
     rules.contains { $0.condition?.readsEntries == true || !$0.enteredStates.isEmpty }

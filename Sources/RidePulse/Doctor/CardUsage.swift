@@ -19,24 +19,30 @@ struct CardUsage {
     /// The types with the fault.
     let faulty: Set<CardTypeTally.JSONType>
 
-    init(_ name: String, _ sent: [SentCardType], of contract: CardContract?) {
+    /// - Parameter contracts: Those of the type: two sets of rules may each have one.
+    init(_ name: String, _ sent: [SentCardType], of contracts: [CardContract]) {
       self.name = name
       self.sent = sent
       let types = Set(sent.map(\.line.type))
-      (fault, faulty) = contract.map { Self.fault(name, types, $0) } ?? (nil, [])
+      (fault, faulty) = contracts.isEmpty ? (nil, []) : Self.fault(name, types, contracts)
     }
 
     private static func fault(
-      _ name: String, _ types: Set<CardTypeTally.JSONType>, _ contract: CardContract
+      _ name: String, _ types: Set<CardTypeTally.JSONType>, _ contracts: [CardContract]
     ) -> (Fault?, Set<CardTypeTally.JSONType>) {
-      guard
-        let field = contract.fields.first(where: { $0.key.joined(separator: ".") == name })?.value
-      else { return (.notInRules, types) }
-      if let allowed = field.type.jsonTypes {
-        let others = types.subtracting(allowed).subtracting(field.isOptional ? [.null] : [])
-        return (others.isEmpty ? nil : .otherType(field.type), others)
+      let fields = contracts.compactMap { contract in
+        contract.fields.first { $0.key.joined(separator: ".") == name }?.value
       }
-      return types.count > 1 ? (.severalTypes, types) : (nil, [])
+      guard let first = fields.first else { return (.notInRules, types) }
+      var others = types
+      for field in fields {
+        guard let allowed = field.type.jsonTypes else {
+          return types.count > 1 ? (.severalTypes, types) : (nil, [])
+        }
+        others.subtract(allowed)
+        if field.isOptional { others.remove(.null) }
+      }
+      return (others.isEmpty ? nil : .otherType(first.type), others)
     }
   }
 
@@ -49,11 +55,11 @@ struct CardUsage {
   static func all(_ sent: [SentCardType], _ rules: RuleSet) -> [CardUsage] {
     Dictionary(grouping: sent, by: \.line.attributesType).sorted { $0.key < $1.key }
       .map { type, sent in
-        let contract = rules.contracts.first { $0.typeName == type }
+        let contracts = rules.contracts(of: type)
         let fields = Dictionary(grouping: sent, by: \.line.field).sorted { $0.key < $1.key }
         return CardUsage(
-          attributesType: type, hasRule: contract != nil,
-          fields: fields.map { Field($0.key, $0.value, of: contract) })
+          attributesType: type, hasRule: !contracts.isEmpty,
+          fields: fields.map { Field($0.key, $0.value, of: contracts) })
       }
   }
 }

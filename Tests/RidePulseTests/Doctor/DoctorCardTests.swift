@@ -3,6 +3,7 @@ import Foundation
 import LocalStack
 import PostgresStore
 import RideCore
+import RuleFiles
 import Testing
 import TestSupport
 
@@ -98,6 +99,37 @@ import TestSupport
     }
   }
 
+  @Test func `R95: a field of either of two rule sets with one type is none of the faults`() throws
+  {
+    func loaded(_ text: String) throws -> RuleSet {
+      let file = RuleSource.StoredFile(name: "a.yaml", text: text)
+      return try RuleSource(stored: [file], of: "rules").load().get().ruleSet
+    }
+    let one = try loaded(
+      Self.rules.replacing("\"{{ride.attributes.eta}}\"", with: Self.typed("int")))
+    let two = try loaded(
+      Self.rules.replacing(
+        "eta: \"{{ride.attributes.eta}}\"", with: "arrival: \(Self.typed("string"))"))
+    let share = try #require(RecordSample(text: "5%"))
+    let sent = [("eta", .int), ("arrival", .string), ("arrival", .int), ("gone", .int)].map {
+      (name: String, type: CardTypeTally.JSONType) in
+      SentCardType(
+        CardTypeTally.Line(
+          attributesType: "RideAttributes", field: "content-state.\(name)", type: type, count: 1),
+        lastAt: Timestamp(epochSeconds: 0))
+    }
+    for rules in [one.joined(with: two, for: share), two.joined(with: one, for: share)] {
+      let usage = try #require(CardUsage.all(sent, rules).first)
+      let faults = usage.fields.filter { $0.fault != nil }
+      #expect(faults.map(\.name) == ["content-state.arrival", "content-state.gone"])
+      #expect(faults.map(\.faulty) == [[.int], [.int]])
+    }
+  }
+
+  private static func typed(_ type: String) -> String {
+    "{ value: \"{{ride.attributes.eta}}\", type: \(type) }"
+  }
+
   /// A field's type in the rules, the types that were sent, and whether that is a fault.
   private static let fields: [(CardField, [CardTypeTally.JSONType], Bool)] = [
     (CardField(.int), [.int], false), (CardField(.int), [.int, .fraction], true),
@@ -119,7 +151,7 @@ import TestSupport
         lastAt: Timestamp(epochSeconds: 0))
     }
     let contract = CardContract(typeName: "Ride", contentState: ["a.b": field])
-    let usage = CardUsage.Field("content-state.a.b", sent, of: contract)
+    let usage = CardUsage.Field("content-state.a.b", sent, of: [contract])
     #expect((usage.fault != nil) == isFault)
   }
 }
