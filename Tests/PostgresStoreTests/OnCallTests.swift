@@ -226,8 +226,9 @@ import Testing
     #expect(
       try await AppTraffic.all(session) == [
         AppTraffic(
-          app: "customer", accepted: 1, failed: 3, waiting: 1, failure: "BadDeviceToken",
+          app: "customer", accepted: 1, failed: 4, waiting: 1, failure: "BadDeviceToken",
           wait: "lane_paused"), AppTraffic(app: "driver", accepted: 1),
       ])
   }
 }
+        ('customer', 'alert', 'uncertain', 'service_ended', 1),

@@ -124,6 +124,49 @@ import Testing
     }
   }
 
+  private static let rules = """
+    rules:
+      - name: arrived
+        app: customer
+        on: driver_arrived
+        alert: { title: "Hi" }
+        expires: 1h
+
+    """
+
+  @Test func `the text of a push that may have arrived is unknown, with the cause`() async throws {
+    try await Stage.run { stage in
+      let environment = try stage.environment(rules: Self.rules)
+      let server = try Server(environment.merging(["RIDEPULSE_RECORD": "100%"]) { $1 })
+      try await stage.addRide(state: "driver_en_route")
+      try await stage.sql("update ridepulse.rides set state = 'driver_arrived'")
+      try await stage.settled()
+      #expect(server.stop() == 0)
+      let at = try await stage.value(
+        """
+        select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+        from ridepulse.ledger where rule = 'arrived'
+        """)
+      let log = "time,person,kind,text\n\(at ?? ""),c1,arrived,Hi\n"
+      func texts() throws -> JSONValue? {
+        let found = try compare(
+          stage, log, "--schedules", stage.directory + "/rules", "--format", "json")
+        let report = try #require(JSONValue(json: found.output.utf8), "\(found)")
+        #expect(report.value(at: ["all", "both"]) == .integer(1), "\(found)")
+        return report["unknown_texts"]
+      }
+      #expect(try texts() == .object([:]))
+      try await stage.sql(
+        """
+        update ridepulse.ledger set status = 'uncertain', reason_code = 'out_of_time'
+        where rule = 'arrived'
+        """)
+      #expect(try texts() == .object(["uncertain": .integer(1)]))
+      let table = try compare(stage, log, "--schedules", stage.directory + "/rules")
+      #expect(table.output.contains("1 unknown: whether it arrived is uncertain"), "\(table)")
+    }
+  }
+
   /// A log, options, exit status, and parts of the error.
   private static let mistakes: [(String, [String], Int32, [String])] = [
     ("time,person,kind\n1,c1\n", [], 1, ["log.csv:2: the record has 2 fields"]),

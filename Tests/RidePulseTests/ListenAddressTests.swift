@@ -27,6 +27,24 @@ import Testing
     }
   }
 
+  @Test func `doctor names a connection of LISTEN that fails`() async throws {
+    try await Stage.run { stage in
+      let nowhere = stage.environment.merging([
+        "RIDEPULSE_LISTEN": "host=127.0.0.1 port=1 dbname=postgres"
+      ]) { $1 }
+      let checkup = try Checkup(nowhere)
+      checkup.expect("listen", "failure", "RIDEPULSE_LISTEN leads to no connection: ")
+      checkup.expect("listen", "failure", "Connection refused")
+      try await stage.asReader { environment in
+        let reader = environment["DATABASE_URL"]?.split(separator: "=").last ?? ""
+        try await stage.sql("alter role \(reader) connection limit 1")
+        let checkup = try Checkup(environment)
+        checkup.expect("listen", "failure", "a second connection failed: ")
+        checkup.expect("listen", "failure", "too many connections")
+      }
+    }
+  }
+
   @Test func `an address of LISTEN that leads to another database is refused`() async throws {
     let cluster = try await LocalCluster.shared()
     let other = try await cluster.freshDatabase()

@@ -145,6 +145,13 @@ import Testing
     ),
     (
       database {
+        $0.listening = .over("host=other")
+        $0.listen = .failed("no answer in 14s")
+      }, "listen", .failure, "no answer in 14s"
+    ),
+    (database { $0.listen = .failed("lost") }, "listen", .failure, "failed: lost"),
+    (
+      database {
         $0.listening = .over("host=pool")
         $0.listen = .known(.swallowed)
       }, "listen", .warning, "point RIDEPULSE_LISTEN to Postgres itself"
