@@ -203,7 +203,6 @@ create unlogged table ridepulse.nodes (
   apns          text check (apns in ('reached', 'lost')),
   started_at    timestamptz not null default now(),
   revision      integer,
-  rules         text,
   rules_share   text,
   rules_since   timestamptz,
   rules_problem text
@@ -223,8 +222,6 @@ comment on column ridepulse.nodes.started_at is 'When the node first claimed.';
 comment on column ridepulse.nodes.revision is
   'The rules and the program version that the node decides with, an ID in revisions; null until it '
   'has reported them.';
-comment on column ridepulse.nodes.rules is
-  'The digest of the rules that the node decides with; null until it reports them.';
 comment on column ridepulse.nodes.rules_share is
   'The beginning of the digest of the rules for a share of the rides, and the share; null if there are none.';
 comment on column ridepulse.nodes.rules_since is 'When the node reported these rules first.';

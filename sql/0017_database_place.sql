@@ -144,9 +144,15 @@ comment on function ridepulse.check_pin(text[], text[], text[], text[], text) is
 create function ridepulse.claim_place(
   apps text[], bundle_ids text[], environments text[], projects text[] default '{}',
   site text default null,
-  out system_identifier bigint, out timeline integer, out may_claim boolean, out is_pinned boolean)
+  out system_identifier bigint, out timeline integer, out may_claim boolean, out is_pinned boolean,
+  out pauses bigint)
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
+  -- A role that may not read them has no pauses, and claims.
+  if has_table_privilege('ridepulse.pauses', 'select') then
+    select coalesce(hashtextextended(string_agg(p::text, ' ' order by p.kind, p.name), 0), 0)
+    into pauses from ridepulse.pauses p where p.until > now();
+  end if;
   select s.system_identifier, s.timeline into system_identifier, timeline
   from ridepulse.server_place() s;
   is_pinned := exists (select from ridepulse.pin p where p.site is not null) and not exists (
@@ -164,7 +170,9 @@ $$;
 
 comment on function ridepulse.claim_place(text[], text[], text[], text[], text) is
   'Returns the server and timeline that a claim is made on, whether a service with these apps may '
-  'claim there, and whether all that they have is pinned. Apps that are not pinned may not claim.';
+  'claim there, and whether all that they have is pinned. Apps that are not pinned may not claim. '
+  'pauses: a number that is another one when pauses begin, change or end; null if the role may not '
+  'read them.';
 
 create function ridepulse.pin(site text default null) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$

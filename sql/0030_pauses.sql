@@ -103,8 +103,7 @@ begin
   if not found then
     return;
   end if;
-  -- Once each node knows: one that does not would leave them waiting. A ride that a node holds looks
-  -- by itself within 30 s.
+  -- Once each node has claimed again. A ride that a node holds looks by itself within 30 s.
   with free as materialized (
     select a.ride_id from ridepulse.agenda a
     where a.memo ? 'waiting' and a.leased_until <= now()

@@ -22,7 +22,9 @@ extension Engine {
   private func handle(
     isLost: Bool = false, _ claim: () async throws -> Claim
   ) async throws -> Claim {
-    let (claimNumber, configuration) = state.withLock { state in
+    let claimNumber: UInt64
+    var configuration: EngineConfiguration
+    (claimNumber, configuration) = state.withLock { state in
       state.claims += 1
       return (state.claims, state.configuration)
     }
@@ -32,6 +34,8 @@ extension Engine {
     state.withLock { $0.claimTimes.add(took) }
     record(ahead: time.record(claim.now, requestedAt: requestedAt))
     if claim.rides.isEmpty { return claim }
+    // The claim reads for the rules of its request, and finds newer pauses.
+    configuration.pauses = state.withLock { $0.configuration.pauses }
     if isHalted || isAside {
       await releaseClaim(claim)
       return Claim(now: claim.now, nextDue: claim.nextDue, rides: [])

@@ -115,7 +115,7 @@ package final class Engine: Sendable {
     claimSignal.notify()
   }
 
-  /// Replaces the pauses; they apply from the next claim on.
+  /// Replaces the pauses; they apply to what is decided from now on, also of a claim in progress.
   package func use(_ pauses: Pauses) { state.withLock { $0.configuration.pauses = pauses } }
 
   /// Stops claiming.

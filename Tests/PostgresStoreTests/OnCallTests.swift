@@ -42,7 +42,7 @@ import Testing
         == "3")
   }
 
-  @Test func `a pause is changed, read, reported to, and ended`() async throws {
+  @Test func `a pause is changed, read and ended`() async throws {
     let first = try await PauseTable.pause(.rule, "eta", for: .seconds(60), "why", session)
     let second = try await PauseTable.pause(.rule, "eta", for: .seconds(3600), nil, session)
     #expect(second > first)
@@ -58,18 +58,52 @@ import Testing
       where kind = 'app'
       """)
     #expect(try await PauseTable.read(session).all.map(\.name) == ["eta"])
-    let node = "11111111-2222-8333-8444-555555555555"
-    try await session.script(
-      "insert into ridepulse.nodes (node, host, asleep, seen_at, edition) "
-        + "values ('\(node)', 'a', false, now(), 7)")
-    let revision = Revision(rules: "abc", version: "1")
-    _ = try await RevisionRegistry(session: session).record(revision)
-    #expect(try await PauseTable.read(for: node, revision: revision.id, session).all.count == 1)
-    let nodes = try await LivingState.nodes(session)
-    #expect(nodes.map(\.version) == ["1"] && nodes.map(\.host) == ["a"])
     #expect(try await PauseTable.resume(.rule, "eta", session)?.pause.until == second)
     #expect(try await PauseTable.resume(.rule, "eta", session) == nil)
     #expect(try await PauseTable.read(session).isEmpty)
+  }
+
+  @Test func `a claim learns that pauses begin, change or end`() async throws {
+    func number() async throws -> String? {
+      try await session.value("select pauses from ridepulse.claim_place('{}', '{}', '{}')")
+    }
+    var numbers = [try await number()]
+    for change in [
+      "select ridepulse.pause('rule', 'eta', '1 hour', 'a')",
+      "select ridepulse.pause('app', 'eta', '1 hour', 'a')",
+      "select ridepulse.pause('app', 'eta', '1 hour', 'b')",
+      "select ridepulse.resume('rule', 'eta')",
+    ] {
+      try await session.script(change)
+      numbers.append(try await number())
+      #expect(try await number() == numbers.last)
+    }
+    #expect(Set(numbers).count == 5 && numbers[0] == "0", "\(numbers)")
+    try await session.script(
+      "update ridepulse.pauses set since = since - interval '2 hours', until = now() - interval '1 s'"
+    )
+    #expect(try await number() == "0")
+  }
+
+  @Test func `a node reports its rules as a revision`() async throws {
+    let node = "11111111-2222-8333-8444-555555555555"
+    let revision = Revision(rules: "abc", version: "1")
+    _ = try await RevisionRegistry(session: session).record(revision)
+    func report() async throws -> (isKnown: Bool, nodes: [LivingState.Node]) {
+      try await LivingState.report(
+        node: node, revision: revision, share: nil, problem: "x", session)
+    }
+    #expect(try await !report().isKnown, "it has not claimed")
+    try await session.script(
+      "insert into ridepulse.nodes (node, host, asleep, seen_at, edition) "
+        + "values ('\(node)', 'a', false, now(), 7)")
+    let (isKnown, nodes) = try await report()
+    #expect(isKnown && nodes.map(\.rulesProblem) == ["x"])
+    #expect(nodes.map(\.rules) == ["abc"] && nodes.map(\.version) == ["1"])
+    let since = "select rules_since from ridepulse.nodes"
+    let first = try await session.value(since)
+    _ = try await report()
+    #expect(try await session.value(since) == first)
   }
 
   @Test(arguments: [
@@ -218,6 +252,7 @@ import Testing
         ('customer', 'alert', 'rejected', 'BadDeviceToken', 1),
         ('customer', 'alert', 'rejected', 'BadDeviceToken', 2),
         ('customer', 'alert', 'expired', 'out_of_time', 1),
+        ('customer', 'alert', 'uncertain', 'service_ended', 1),
         ('customer', 'alert', 'pending', 'lane_paused', 1),
         ('customer', 'alert', 'suppressed', 'no_phone', 1),
         ('customer', 'emit', 'accepted', 'emitted', 1), ('', 'alert', 'suppressed', 'discarded', 1),
@@ -231,4 +266,3 @@ import Testing
       ])
   }
 }
-        ('customer', 'alert', 'uncertain', 'service_ended', 1),

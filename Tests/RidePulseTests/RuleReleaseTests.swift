@@ -186,7 +186,8 @@ import TestSupport
         try environment(stage, node: "a", rules: Self.rules("One")))
       let two = try Server(try environment(stage, node: "b", rules: Self.rules("Two")))
       try await stage.until(
-        "select count(distinct rules) from ridepulse.nodes where rules_since is not null", is: "2")
+        "select count(distinct revision) from ridepulse.nodes where rules_since is not null",
+        is: "2")
       one.hangUp()
       try await one.waitForLog("Rule files reloaded")
       #expect(try api.get("/readyz").text == "ready\n")

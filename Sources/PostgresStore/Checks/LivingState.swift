@@ -64,7 +64,7 @@ extension LivingState {
   static let nodes = Statement(
     name: "",
     sql: """
-      select n.host, \(SQLTime.micros(interval: "clock_timestamp() - n.seen_at")), n.apns, n.rules,
+      select n.host, \(SQLTime.micros(interval: "clock_timestamp() - n.seen_at")), n.apns, r.rules,
         \(SQLTime.micros(interval: "clock_timestamp() - n.rules_since")), n.rules_problem,
         n.rules_share, n.node, \(SQLTime.micros(interval: "clock_timestamp() - n.started_at")),
         n.asleep, r.version

@@ -1,3 +1,5 @@
+package import RideCore
+
 // The rules of each node: what it reports, and whether the nodes agree.
 extension LivingState {
   /// A node that has not claimed for longer than this may have ended.
@@ -28,14 +30,15 @@ extension LivingState {
     return known.allSatisfy { $0.sinceRules > rollout } ? .differ(known) : .settling
   }
 
-  /// $1 node, $2 digest, $3 problem, $4 rules for a share of the rides.
+  /// $1 node, $2 revision, $3 problem, $4 rules for a share of the rides.
   private static let report = Statement(
     name: "",
     sql: """
-      update ridepulse.nodes set rules = $2, rules_problem = $3, rules_share = $4,
-        rules_since = case when (rules, rules_share) is not distinct from ($2, $4)
+      update ridepulse.nodes set revision = $2::integer, rules_problem = $3, rules_share = $4,
+        rules_since = case when (revision, rules_share) is not distinct from ($2::integer, $4)
           then rules_since else clock_timestamp() end
-      where node = $1::uuid and (rules, rules_problem, rules_share) is distinct from ($2, $3, $4)
+      where node = $1::uuid
+        and (revision, rules_problem, rules_share) is distinct from ($2::integer, $3, $4)
       """)
 
   private static let isKnown = Statement(
@@ -48,10 +51,10 @@ extension LivingState {
   ///   - problem: the first problem of rule files that it refused.
   /// - Returns: Whether the node has claimed: before that it has no row.
   package static func report(
-    node: String, rules: String, share: String?, problem: String?, _ session: PostgresSession
+    node: String, revision: Revision, share: String?, problem: String?, _ session: PostgresSession
   ) async throws(PostgresError) -> (isKnown: Bool, nodes: [Node]) {
     let results = try await session.run([
-      Call(report, [node, rules, problem, share]), Call(isKnown, [node]), Call(nodes),
+      Call(report, [node, "\(revision.id)", problem, share]), Call(isKnown, [node]), Call(nodes),
     ])
     return (results[1].string(0, 0) == "true", nodes(results[2]))
   }

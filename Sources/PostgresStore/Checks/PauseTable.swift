@@ -11,14 +11,6 @@ package enum PauseTable {
     name: "pauses",
     sql: "select \(columns) from ridepulse.pauses where until > now() order by kind, name")
 
-  /// Records what node $1 decides with, $2, if that is new.
-  private static let report = Statement(
-    name: "node_revision",
-    sql: """
-      update ridepulse.nodes set revision = $2::integer
-      where node = $1::uuid and revision is distinct from $2::integer
-      """)
-
   private static let add = Statement(
     name: "",
     sql: """
@@ -36,14 +28,6 @@ package enum PauseTable {
   /// Returns the pauses that have not ended.
   package static func read(_ session: PostgresSession) async throws(PostgresError) -> Pauses {
     pauses(try await session.run([Call(current)], timeout: .seconds(5))[0])
-  }
-
-  /// Returns the pauses, and records the rules that a node decides with.
-  package static func read(
-    for node: String, revision: Int32?, _ session: PostgresSession
-  ) async throws(PostgresError) -> Pauses {
-    let calls = [Call(report, [node, revision.map { "\($0)" }]), Call(current)]
-    return pauses(try await session.run(calls, timeout: .seconds(2))[1])
   }
 
   /// Pauses something, or changes its pause; returns when that ends.

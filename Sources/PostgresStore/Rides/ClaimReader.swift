@@ -14,6 +14,8 @@ struct ClaimReader {
   private(set) var claims: [RideClaim] = []
   /// Whether rides of lost claims wait for a claim of their own.
   private(set) var hasLostClaims = false
+  /// `ClaimColumns.pauses`.
+  private(set) var pauses: Int64?
   /// The memos of `claims`, by the same index: out of a list of both, each would be copied.
   private(set) var memos: [Memo] = []
   var rows = RideRows()
@@ -34,6 +36,7 @@ struct ClaimReader {
     claimedTo = rows[0, columns.claimedTo]
     lowestDue = rows[0, columns.lowestDue]
     hasLostClaims = rows[0, columns.hasLostClaims] == true
+    pauses = rows[0, columns.pauses]
     if let system = rows[0, columns.systemIdentifier], let timeline = rows[0, columns.timeline] {
       report = DatabaseIdentityMonitor.Report(
         identity: DatabaseIdentity(systemIdentifier: system, timeline: timeline),

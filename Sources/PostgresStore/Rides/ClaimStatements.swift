@@ -29,6 +29,9 @@ struct ClaimColumns: Sendable {
   let isPinned: ResultColumn<Bool>
   /// Whether rides wait for `LostClaimStatements.claim`.
   let hasLostClaims: ResultColumn<Bool>
+  /// A number that is another one when pauses begin, change or end; null if the role may not read
+  /// them.
+  let pauses: ResultColumn<Int64>
   let sql: String
 
   static let all = ClaimColumns()
@@ -51,6 +54,7 @@ struct ClaimColumns: Sendable {
     mayClaim = list.boolean("may_claim")
     isPinned = list.boolean("is_pinned")
     hasLostClaims = list.boolean("has_lost_claims")
+    pauses = list.integer("pauses")
     sql = list.sql
   }
 }

@@ -43,6 +43,7 @@ extension PostgresRideStore {
     reader.readClaims(results[1])
     let hasLostClaims = reader.hasLostClaims
     let hasMoved = if let report = reader.report { await handle(report) } else { false }
+    await followPauses(reader.pauses)
     let unread = try await read(&reader, began: ended)
     if !hasMoved {
       lowWaterMark.withLock { mark in
@@ -101,6 +102,7 @@ extension PostgresRideStore {
     var reader = ClaimReader(log: log, holder: holder)
     reader.readClaims(results[3])
     let hasLostClaims = reader.hasLostClaims
+    await followPauses(reader.pauses)
     let unread = try await read(&reader, began: began)
     var claim = await finish(&reader, unread)
     claim.hasLostClaims = hasLostClaims

@@ -22,6 +22,8 @@ package final class PostgresRideStore: RideStore {
   let listener: WakeListener?
   let sweeping: (@Sendable ([Call], Duration) async throws -> [QueryResult])?
   let onLate: @Sendable () -> Void
+  let onPauses: @Sendable (Pauses) -> Void
+  let pausesRead = Mutex(PausesRead())
   private let readsTraces: Bool
   let log: Log
   /// When the last call must have ended, as uptime; nil until the node stops.
@@ -61,13 +63,15 @@ package final class PostgresRideStore: RideStore {
   ///   - sweeping: runs the calls of a sweep within a time limit; without it sweeps use the session
   ///     of the claims.
   ///   - onLate: called when a sweep has found something to claim; must not block.
+  ///   - onPauses: called with all pauses if they have changed, before what a claim found is decided.
   ///   - readsTraces: whether claims read the traces of events.
   package init(
     node: String, host: String, apps: [App], pin: DatabasePin = .none, rules: RuleSet,
     lease: Duration,
     claims: PostgresSession, settlements: PostgresSession, listener: WakeListener? = nil,
     sweeping: (@Sendable ([Call], Duration) async throws -> [QueryResult])? = nil,
-    onLate: @escaping @Sendable () -> Void = {}, readsTraces: Bool = false, log: Log
+    onLate: @escaping @Sendable () -> Void = {},
+    onPauses: @escaping @Sendable (Pauses) -> Void = { _ in }, readsTraces: Bool = false, log: Log
   ) {
     self.node = node
     self.host = host
@@ -79,6 +83,7 @@ package final class PostgresRideStore: RideStore {
     self.listener = listener
     self.sweeping = sweeping
     self.onLate = onLate
+    self.onPauses = onPauses
     self.readsTraces = readsTraces
     self.log = log
   }

@@ -51,7 +51,7 @@ package struct RideSnapshot {
           null::bigint as lowest_event,
           null::bigint as claimed_to, null::timestamptz as lowest_due, null::bigint as system_identifier,
           null::integer as timeline, true as may_claim, true as is_pinned,
-          false as has_lost_claims
+          false as has_lost_claims, null::bigint as pauses
         from unnest($1::text[]) r (id) left join ridepulse.agenda a on a.ride_id = r.id
       ) result
       """)

@@ -53,7 +53,7 @@ final class RulesInUse: Sendable {
     let release = release
     let (isKnown, nodes) = try await pool.with(.short) { [node] session in
       try await LivingState.report(
-        node: node, rules: release.rules.digest, share: release.trial?.text,
+        node: node, revision: release.revision, share: release.trial?.text,
         problem: release.problem, session)
     }
     compare(LivingState.ruleAgreement(of: nodes))

@@ -74,6 +74,8 @@ final class Service: Sendable {
       conninfo: conninfo, node: node, log: log, record: sessionLog, listening: listening,
       onEvent: { signal.notify() })
     self.sessions = sessions
+    let pauses = PauseMonitor(log: log, onChange: { signal.use($0) })
+    self.pauses = pauses
     store = PostgresRideStore(
       node: node, host: ProcessInfo.processInfo.hostName, apps: apns.apps,
       pin: pin, rules: rules, lease: Self.lease, claims: sessions.claims,
@@ -81,7 +83,8 @@ final class Service: Sendable {
       sweeping: { calls, timeout in
         try await pool.with(.long) { try await $0.run(calls, timeout: timeout) }
       },
-      onLate: { signal.notify() }, readsTraces: traces != nil, log: log)
+      onLate: { signal.notify() }, onPauses: { pauses.use($0) }, readsTraces: traces != nil,
+      log: log)
     revisions = RevisionRecorder(session: sessions.claims, log: log)
     let meter = ServiceMeter(now: { time.now })
     meter.name(rules)
@@ -107,13 +110,10 @@ final class Service: Sendable {
     let cardTypes = CardTypeRecorder(pool: pool, configuration)
     self.cardTypes = cardTypes
     self.channels = channels
-    let pauses = PauseMonitor(node: node, pool: pool, log: log, onChange: { signal.use($0) })
-    pauses.use(.current(release.rules))
-    self.pauses = pauses
     channels.onUnreported = { outcomes.signal.notify() }
     tasks = ServiceTasks(
       outcomes, channels, WatchMonitor(pool: pool, log: log), backfills, cardTypes,
-      Maintenance(pool: pool, log: log), rulesInUse, pauses, traces, log)
+      Maintenance(pool: pool, log: log), rulesInUse, traces, log)
     var parts = EngineDependencies(
       store: store, transport: ServiceTransport(pushes: transport, posts: posts),
       configuration: configuration,
@@ -210,7 +210,6 @@ final class Service: Sendable {
     meter.name(rules)
     posts.reload()
     engine.use(configuration)
-    pauses.use(.current(release.rules))
     backfills.use(active: rules.activeStates)
     // Decisions do not wait for it: they know the revision's ID.
     Task {

@@ -13,7 +13,6 @@ enum ServiceTask: String, CaseIterable {
   case phones
   case rules
   case tracedReceipts = "traced_receipts"
-  case pauses
 
   /// What the log records about a failure.
   var failure: LogEvent {
@@ -29,7 +28,6 @@ enum ServiceTask: String, CaseIterable {
     case .phones: .phonesNotCounted
     case .rules: .rulesNotCompared
     case .tracedReceipts: .tracedReceiptsNotRead
-    case .pauses: .pausesNotRead
     }
   }
 }

@@ -5,7 +5,7 @@ import RideCore
 /// What a service repeats next to its engine.
 struct ServiceTasks: Sendable {
   let outcomes, channels, backfills: PeriodicTask
-  private let watchedTables, cardTypes, rules, phones, pauses, deletion: PeriodicTask
+  private let watchedTables, cardTypes, rules, phones, deletion: PeriodicTask
   private let rotations: [PeriodicTask]
   /// Empty if no spans are exported.
   private let receipts: [PeriodicTask]
@@ -13,7 +13,7 @@ struct ServiceTasks: Sendable {
   init(
     _ outcomes: OutcomeApplier, _ channels: ChannelReconciler, _ watched: WatchMonitor,
     _ backfills: BackfillMonitor, _ cardTypes: CardTypeRecorder, _ maintenance: Maintenance,
-    _ rules: RulesInUse, _ pauses: PauseMonitor, _ traces: TraceRecorder?, _ log: Log
+    _ rules: RulesInUse, _ traces: TraceRecorder?, _ log: Log
   ) {
     receipts =
       traces.map { traces in
@@ -31,8 +31,6 @@ struct ServiceTasks: Sendable {
     self.channels = PeriodicTask(
       .channels, every: .seconds(60), wokenBy: channels.signal, log,
       work: channels.reconcile)
-    // A pause applies within 2 s; ridepulse.resume counts on it.
-    self.pauses = PeriodicTask(.pauses, every: .seconds(2), log, work: pauses.check)
     watchedTables = PeriodicTask(
       .watchedTables, every: .seconds(60), log, work: watched.check)
     self.cardTypes = PeriodicTask(.cardTypes, every: .seconds(60), log) {
@@ -64,9 +62,8 @@ struct ServiceTasks: Sendable {
   /// When each that this service runs last succeeded, by this machine's clock; nil if it has not.
   var lastSuccesses: [ServiceTask: Timestamp?] {
     let all =
-      [outcomes, rules, channels, watchedTables, cardTypes, phones] + rotations + [
-        deletion, backfills, pauses,
-      ] + receipts
+      [outcomes, rules, channels, watchedTables, cardTypes, phones] + rotations
+      + [deletion, backfills] + receipts
     return Dictionary(
       uniqueKeysWithValues: all.map { ($0.task, $0.lastSuccess) })
   }
@@ -78,7 +75,7 @@ struct ServiceTasks: Sendable {
   func run() async {
     await withTaskGroup { group in
       let repeated =
-        [pauses, outcomes, rules, channels, watchedTables, cardTypes] + rotations + [phones]
+        [outcomes, rules, channels, watchedTables, cardTypes] + rotations + [phones]
         + receipts
       for task in repeated {
         if Task.isCancelled { return }

@@ -661,11 +661,16 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.checked_call(call text, arguments jsonb, awaited_state text, OUT outcome text, OUT status integer, OUT body text) IS 'Executes an API call if its ride is in the awaited state, or if none is awaited. outcome: done, other state (body has the ride''s state, null if it has none) or no ride.';
-CREATE FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], projects text[] DEFAULT '{}'::text[], site text DEFAULT NULL::text, OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean) RETURNS record
+CREATE FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], projects text[] DEFAULT '{}'::text[], site text DEFAULT NULL::text, OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean, OUT pauses bigint) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
+  -- A role that may not read them has no pauses, and claims.
+  if has_table_privilege('ridepulse.pauses', 'select') then
+    select coalesce(hashtextextended(string_agg(p::text, ' ' order by p.kind, p.name), 0), 0)
+    into pauses from ridepulse.pauses p where p.until > now();
+  end if;
   select s.system_identifier, s.timeline into system_identifier, timeline
   from ridepulse.server_place() s;
   is_pinned := exists (select from ridepulse.pin p where p.site is not null) and not exists (
@@ -680,7 +685,7 @@ begin
       select from ridepulse.pin_problems(apps, bundle_ids, environments, projects, site));
 end
 $$;
-COMMENT ON FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], projects text[], site text, OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean) IS 'Returns the server and timeline that a claim is made on, whether a service with these apps may claim there, and whether all that they have is pinned. Apps that are not pinned may not claim.';
+COMMENT ON FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], projects text[], site text, OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean, OUT pauses bigint) IS 'Returns the server and timeline that a claim is made on, whether a service with these apps may claim there, and whether all that they have is pinned. Apps that are not pinned may not claim. pauses: a number that is another one when pauses begin, change or end; null if the role may not read them.';
 CREATE FUNCTION ridepulse.column_value(relation regclass, column_name text) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3310,8 +3315,7 @@ begin
   if not found then
     return;
   end if;
-  -- Once each node knows: one that does not would leave them waiting. A ride that a node holds looks
-  -- by itself within 30 s.
+  -- Once each node has claimed again. A ride that a node holds looks by itself within 30 s.
   with free as materialized (
     select a.ride_id from ridepulse.agenda a
     where a.memo ? 'waiting' and a.leased_until <= now()
@@ -4982,7 +4986,6 @@ CREATE UNLOGGED TABLE ridepulse.nodes (
     apns text,
     started_at timestamp with time zone DEFAULT now() NOT NULL,
     revision integer,
-    rules text,
     rules_share text,
     rules_since timestamp with time zone,
     rules_problem text,
@@ -4998,7 +5001,6 @@ COMMENT ON COLUMN ridepulse.nodes.edition IS 'Version of the schema that the nod
 COMMENT ON COLUMN ridepulse.nodes.apns IS 'Whether the node reaches APNs: reached, with an open connection, or lost; null while unknown.';
 COMMENT ON COLUMN ridepulse.nodes.started_at IS 'When the node first claimed.';
 COMMENT ON COLUMN ridepulse.nodes.revision IS 'The rules and the program version that the node decides with, an ID in revisions; null until it has reported them.';
-COMMENT ON COLUMN ridepulse.nodes.rules IS 'The digest of the rules that the node decides with; null until it reports them.';
 COMMENT ON COLUMN ridepulse.nodes.rules_share IS 'The beginning of the digest of the rules for a share of the rides, and the share; null if there are none.';
 COMMENT ON COLUMN ridepulse.nodes.rules_since IS 'When the node reported these rules first.';
 COMMENT ON COLUMN ridepulse.nodes.rules_problem IS 'The first problem of rule files that the node refused; null if it uses the last ones it read.';

@@ -75,6 +75,57 @@ import TestSupport
     }
   }
 
+  @Test(arguments: ["on", "off"])
+  func `no node sends an event that is committed after a pause`(notify: String) async throws {
+    try await Stage.run { stage in
+      var environment = try stage.environment(rules: Self.rules)
+      if notify == "off" { environment["RIDEPULSE_LISTEN"] = "off" }
+      let nodes = [try Server(environment), try Server(environment)]
+      defer { for node in nodes { node.stop() } }
+      try await stage.addRide()
+      try await stage.settled()
+      for round in 1...3 {
+        try await stage.sql("select ridepulse.pause('rule', 'pinged', '5 minutes', '\(round)')")
+        try await stage.sql("select ridepulse.emit('ping', 'r1')")
+        try await stage.until(
+          "select count(*) from ridepulse.ledger where rule = 'told' and status = 'accepted'",
+          is: "\(round)")
+        #expect(
+          try await stage.value(
+            "select count(*) from ridepulse.ledger where rule = 'pinged' and status = 'pending'")
+            == "1")
+        #expect(try stage.pushes().count == 2 * round - 1)
+        _ = try run(stage, environment, ["resume", "rule", "pinged"])
+        try await stage.settled()
+        #expect(try stage.pushes().count == 2 * round)
+      }
+      for node in nodes { #expect(node.stop() == 0) }
+    }
+  }
+
+  @Test func `an idle node does not read the pauses again`() async throws {
+    try await Stage.run { stage in
+      let server = try Server(try stage.environment(rules: Self.rules))
+      defer { server.stop() }
+      try await stage.until("select bool_or(asleep) from ridepulse.nodes", is: "t")
+      // What the start reads may overlap with the first claim.
+      try await Task.sleep(for: .seconds(3))  // poll: the end of the start is no event
+      var times: Set<String> = []
+      for _ in 0..<20 {
+        try await Task.sleep(for: .milliseconds(400))  // poll: what does not happen is no event
+        let rows = try await stage.rows(
+          """
+          select pid || ' ' || query_start from pg_stat_activity
+          where datname = current_database() and query like '%ridepulse.pauses%'
+            and pid <> pg_backend_pid()
+          """)
+        times.formUnion(rows.compactMap { $0[0] })
+      }
+      #expect(times.count <= 1, "\(times.sorted())")
+      #expect(server.stop() == 0)
+    }
+  }
+
   @Test func `a pause outlives a restart, and once follows it`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.rules)
