@@ -35,9 +35,14 @@ class RideMessage private constructor(
   val goneAt: Long? get() = data["rp_gone_at"]?.toLongOrNull()
   val look: RideLook get() = RideLook.of(data["rp_look"])
 
-  /** Whether it is worth nothing any more: an offer that has run out. A card has [goneAt] instead. */
-  fun isExpired(now: Long): Boolean =
-    kind != Kind.CARD && data["rp_until"]?.toLongOrNull()?.let { it <= now } ?: false
+  /** Seconds since 1970, from when it is worth nothing any more. A card has [goneAt] instead. */
+  val until: Long? get() = data["rp_until"]?.toLongOrNull()
+  /** Seconds since 1970, when the offer of a ride is over: after the rule's `seconds`, if it has them. */
+  val offerEnd: Long?
+    get() = if (data["rp_category"] != "RIDE_OFFER") null
+      else data["seconds"]?.toLongOrNull()?.let { time + it } ?: until
+
+  fun isExpired(now: Long): Boolean = kind != Kind.CARD && listOfNotNull(until, offerEnd).any { it <= now }
 
   /** Returns `title` or `body`: the text that was sent, or the app's own by its name in strings.xml. */
   fun text(part: String, resource: (name: String, arguments: List<String>) -> String?): String? =

@@ -124,6 +124,13 @@ object RidePulse {
   fun takes(context: Context, message: RideMessage, now: Long): Boolean =
     client(context).owner != null && memory(context).takes(message, now)
 
+  /** Runs `style` or `refresh`, which may throw anything. */
+  fun guarded(context: Context, what: String, run: () -> Unit) = try {
+    run()
+  } catch (problem: Exception) {
+    client(context).note(RideEvent(RideEvent.Kind.THREW, what, "$problem"))
+  }
+
   @Synchronized
   private fun client(context: Context): RideClient =
     client ?: RideClient(folder(context), app, backend, { authorization(it) }, { onEvent(it) })

@@ -23,7 +23,7 @@ class RidePulseMessaging : FirebaseMessagingService() {
   override fun onRegistered(installationId: String) = RidePulse.registered(this, installationId)
 
   // More than 100 messages waited, and Google dropped them all.
-  override fun onDeletedMessages() = RidePulse.refresh(null)
+  override fun onDeletedMessages() = RidePulse.guarded(this, "refresh") { RidePulse.refresh(null) }
 
   override fun onMessageReceived(message: RemoteMessage) {
     // While the app is open, Android leaves its own alerts to it.
@@ -75,10 +75,10 @@ object RideNotifications {
     when (message.kind) {
       RideMessage.Kind.BACKGROUND -> {
         RidePulse.contact(context)
-        RidePulse.refresh(message)
+        RidePulse.guarded(context, "refresh") { RidePulse.refresh(message) }
       }
       RideMessage.Kind.ALERT -> {
-        val alert = alert(context, message).build()
+        val alert = alert(context, message, now).build()
         val isShown = finish(message) { manager.notify(message.tag, ALERT, alert) }
         if (isShown && manager.areNotificationsEnabled()) RidePulse.seen(context, message.id)
       }
@@ -123,12 +123,15 @@ object RideNotifications {
     NotificationManagerCompat.from(context).cancelAll()
   }
 
-  private fun alert(context: Context, message: RideMessage): NotificationCompat.Builder {
+  private fun alert(context: Context, message: RideMessage, now: Long): NotificationCompat.Builder {
     val channel = message["rp_channel"]?.takeIf { RidePulse.channels.containsKey(it) } ?: "ride_news"
     val body = text(context, message, "body")
-    return builder(context, message, channel, text(context, message, "title"), body)
+    val alert = builder(context, message, channel, text(context, message, "title"), body)
       .setStyle(NotificationCompat.BigTextStyle().bigText(body)).setGroup(message["rp_group"])
-      .setWhen(message.time * 1000).setAutoCancel(true).also { RidePulse.style(it, message) }
+      .setWhen(message.time * 1000).setAutoCancel(true)
+    // Nobody can accept an offer that has run out.
+    message.offerEnd?.let { alert.setTimeoutAfter((it - now) * 1000) }
+    return style(context, alert, message)
   }
 
   /** A Live Update since Android 16; before, the same as a notification that stays. */
@@ -151,8 +154,12 @@ object RideNotifications {
     }
     if (look.steps > 0 && Build.VERSION.SDK_INT < 36) card.setProgress(look.steps * 100, look.progress, false)
     if (look.steps > 0 && Build.VERSION.SDK_INT >= 36) card.setStyle(bar(context, look))
-    return card.also { RidePulse.style(it, message) }
+    return style(context, card, message)
   }
+
+  /** What the app adds may throw: the notification is shown as it is then. */
+  private fun style(context: Context, builder: NotificationCompat.Builder, message: RideMessage) =
+    builder.also { RidePulse.guarded(context, "style") { RidePulse.style(it, message) } }
 
   private fun bar(context: Context, look: RideLook): NotificationCompat.ProgressStyle {
     val bar = NotificationCompat.ProgressStyle().setProgress(look.progress)

@@ -4,7 +4,7 @@
 //   sign-in OWNER TOKEN | token TOKEN | message JSON | lost | swipe CARD [GONE-AT] | open | restart | sign-out
 //   network lost, whole; leave: a sign-out, and whether it is over within 7 s
 //   authorization returns, throws, waits
-//   hold: the next call of `style` or `refresh` waits until the line `release`
+//   hold: the next call of `style` or `refresh` waits until the line `release`; throw: it throws
 //   aside LINE: on another thread, which is let go once it waits in the app's code
 // prints `ready`, what is shown and, without a backend, what is called, and `done` after each line. What the kit logs
 // goes to the standard error.
@@ -89,13 +89,17 @@ private fun authorize(how: String) {
 /** The app's own drawing, which one line holds and another releases. */
 private object Drawing {
   private val isHeld = AtomicBoolean()
+  private val isThrowing = AtomicBoolean()
   private val entered = Semaphore(0)
   private val left = Semaphore(0)
   private var work: Thread? = null
 
   fun hold() = isHeld.set(true)
 
+  fun fail() = isThrowing.set(true)
+
   fun run() {
+    if (isThrowing.getAndSet(false)) throw IllegalStateException("no drawing")
     if (!isHeld.getAndSet(false)) return
     entered.release()
     left.acquire()
@@ -142,6 +146,7 @@ private fun obey(phone: RidePulseMessaging, words: List<String>, rest: String) {
     "leave" -> leave(phone)
     "authorization" -> authorize(words[1])
     "hold" -> Drawing.hold()
+    "throw" -> Drawing.fail()
     "aside" -> Drawing.aside { obey(phone, words.drop(1), rest.substringAfter(" ")) }
     "release" -> Drawing.release()
   }

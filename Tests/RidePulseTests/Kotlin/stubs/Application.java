@@ -8,6 +8,8 @@ import java.util.List;
 public class Application extends Context {
   public static final List<ActivityLifecycleCallbacks> callbacks = new ArrayList<>();
 
+  public void onCreate() {}
+
   public void registerActivityLifecycleCallbacks(ActivityLifecycleCallbacks callback) {
     callbacks.add(callback);
   }

@@ -1,5 +1,8 @@
 package androidx.core.app;
 
+import android.media.AudioAttributes;
+import android.net.Uri;
+
 public class NotificationChannelCompat {
   public final String id;
 
@@ -11,6 +14,8 @@ public class NotificationChannelCompat {
     public Builder(String id, int importance) { this.id = id; }
 
     public Builder setName(CharSequence name) { return this; }
+
+    public Builder setSound(Uri sound, AudioAttributes attributes) { return this; }
 
     public NotificationChannelCompat build() { return new NotificationChannelCompat(id); }
   }

@@ -62,6 +62,10 @@ public class NotificationCompat {
       return this;
     }
 
+    public Builder addAction(int icon, CharSequence title, PendingIntent intent) {
+      return put("action " + title, icon);
+    }
+
     public Notification build() { return new Notification(" " + values); }
 
     public Builder setProgress(int max, int progress, boolean isIndeterminate) {

@@ -16,6 +16,8 @@ public class NotificationManagerCompat {
 
   public void createNotificationChannelsCompat(List<NotificationChannelCompat> channels) {}
 
+  public void createNotificationChannel(NotificationChannelCompat channel) {}
+
   public void notify(String tag, int id, Notification notification) {
     System.out.println("notify " + tag + " " + id + notification.text);
   }
