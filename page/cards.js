@@ -12,7 +12,7 @@ export async function followCards() {
 
 async function load() {
   try {
-    const answer = await fetch('/cards');
+    const answer = await fetch('cards');
     if (!answer.ok) throw new Error(await answer.text());
     show(await answer.json());
   } catch (error) {

@@ -17,7 +17,7 @@ function showLink(text, kind) {
 
 function listen() {
   if (stream) stream.close();
-  stream = new EventSource('/live');
+  stream = new EventSource('live');
   stream.onmessage = event => {
     showLink('live', 'good');
     showLive(JSON.parse(event.data));

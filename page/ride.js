@@ -9,11 +9,11 @@ import { searchParts } from './search.js';
 
 /** What can be searched by: the name in the address, and how it is loaded and shown. */
 const kinds = {
-  ride: { title: 'Ride', hint: 'its ID', address: '/ride?id=', parts,
+  ride: { title: 'Ride', hint: 'its ID', address: 'ride?id=', parts,
     absent: 'Nothing is recorded about a ride with this ID.' },
-  owner: { title: 'Person', hint: 'owner ID', address: '/v1/explain?owner_id=', parts: searchParts },
-  apns_id: { title: 'apns-id', hint: 'UUID', address: '/v1/explain?apns_id=', parts: searchParts },
-  token: { title: 'Token', hint: 'its last 6 characters', address: '/v1/explain?token=', parts: searchParts },
+  owner: { title: 'Person', hint: 'owner ID', address: 'v1/explain?owner_id=', parts: searchParts },
+  apns_id: { title: 'apns-id', hint: 'UUID', address: 'v1/explain?apns_id=', parts: searchParts },
+  token: { title: 'Token', hint: 'its last 6 characters', address: 'v1/explain?token=', parts: searchParts },
 };
 let shown = '';
 

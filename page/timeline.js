@@ -12,7 +12,7 @@ export async function followTimeline() {
 
 async function load() {
   try {
-    const answer = await fetch('/timeline');
+    const answer = await fetch('timeline');
     if (!answer.ok) throw new Error(await answer.text());
     show(await answer.json());
   } catch (error) {

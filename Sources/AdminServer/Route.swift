@@ -25,6 +25,8 @@ package struct Route: Sendable {
     segments = Self.split(path)
   }
 
+  package func answer(_ request: HTTPRequest) async -> HTTPResponse { await handler(request) }
+
   /// Splits by bytes: a slash followed by a combining mark is one Character.
   private static func split(_ path: String) -> [Substring.UTF8View] {
     path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

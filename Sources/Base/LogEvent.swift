@@ -8,6 +8,7 @@ package enum LogEvent: String, CaseIterable, Sendable {
   case serving = "Serving"
   case waitingForPostgres = "Waiting for Postgres"
   case waitingForSchema = "Waiting for the schema"
+  case cellNotStarted = "Cell not started, trying again"
   case adminServerListening = "Admin server"
   case adminServerNotStarted =
     "Admin server not started; set another address in RIDEPULSE_ADMIN, or off"

@@ -49,6 +49,9 @@ package final class DatabaseClock: Sendable {
     bounds.withLock { bounds in bounds.map { $0.latest + uptime() } } ?? wall()
   }
 
+  /// Whether the database has answered.
+  package var isKnown: Bool { bounds.withLock { $0 != nil } }
+
   /// The earliest possible time of the database; a ride that is due at this time is due.
   var earliest: Timestamp {
     bounds.withLock { bounds in bounds.map { $0.earliest + uptime() } } ?? wall()

@@ -64,7 +64,14 @@ package final class PushClient: PushTransport {
   package func submit(
     _ requests: [PushRequest], report: @escaping @Sendable ([PushReport]) -> Void
   ) {
-    let submission = Submission(requests, report: report)
+    submit(requests, of: 0, report: report)
+  }
+
+  /// Accepts the pushes of one of several senders; those of an app take turns by sender.
+  package func submit(
+    _ requests: [PushRequest], of sender: Int, report: @escaping @Sendable ([PushReport]) -> Void
+  ) {
+    let submission = Submission(requests, of: sender, report: report)
     var accepted: [QueuedPush] = []
     var rejected: [PoolTable.Rejected] = []
     accepted.reserveCapacity(requests.count)

@@ -4,10 +4,15 @@ import RideCore
 /// The pushes of one call of `submit`, with the closure for their reports.
 final class Submission: Sendable {
   let requests: [PushRequest]
+  let sender: Int
   private let report: @Sendable ([PushReport]) -> Void
 
-  init(_ requests: [PushRequest], report: @escaping @Sendable ([PushReport]) -> Void) {
+  init(
+    _ requests: [PushRequest], of sender: Int = 0,
+    report: @escaping @Sendable ([PushReport]) -> Void
+  ) {
     self.requests = requests
+    self.sender = sender
     self.report = report
   }
 
@@ -24,6 +29,8 @@ struct QueuedPush: Sendable {
 }
 
 extension QueuedPush: PrioritizedPush {
+  var sender: Int { submission.sender }
+
   var lane: String { submission.requests[index].lane }
 
   var validUntil: Int64 { submission.requests[index].validUntil.microseconds }

@@ -65,8 +65,9 @@ enum RidePulseMain {
     }
     let log = LogWriter(arguments, environment)
     do {
-      return try await command.run(
-        CommandContext(arguments: arguments, environment: environment, log: log))
+      var context = CommandContext(arguments: arguments, environment: environment, log: log)
+      guard let cell = try EachCell.chosen(&context) else { return try await command.run(context) }
+      return try await cell.with { try await command.run(context) }
     } catch let error as UsageError where log.format == .text {
       throw error
     } catch let error as UsageError {

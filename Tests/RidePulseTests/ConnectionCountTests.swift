@@ -40,7 +40,8 @@ import Testing
     async throws
   {
     try await Stage.run { stage in
-      let pool = SessionPool(conninfo: stage.conninfo, idleLimit: .milliseconds(100))
+      let pool = SessionPool(
+        Cell(conninfo: stage.conninfo), idleLimit: .milliseconds(100))
       let opened = NodeConnections.most - NodeConnections.atRest + 1
       let (busy, feed) = AsyncStream.makeStream(of: Void.self)
       let gates = (0..<9).map { _ in AsyncStream.makeStream(of: Void.self) }

@@ -15,6 +15,8 @@ package struct APIError: Error, Hashable, Sendable {
     case invalidPath = "invalid_path"
     /// A proxy may read the request in another way.
     case invalidRequest = "invalid_request"
+    /// The service has several cells, and the path names none.
+    case cellMissing = "cell_missing"
     case unauthorized
     /// The service has no token configured, so that every writing call is refused.
     case forbidden
@@ -55,7 +57,7 @@ package struct APIError: Error, Hashable, Sendable {
 
     package var status: Int {
       switch self {
-      case .invalidJSON, .invalidIdempotencyKey, .invalidPath, .invalidRequest: 400
+      case .invalidJSON, .invalidIdempotencyKey, .invalidPath, .invalidRequest, .cellMissing: 400
       case .unauthorized: 401
       case .forbidden: 403
       case .notFound, .unknownRide, .notRecorded: 404
@@ -105,13 +107,18 @@ package struct APIError: Error, Hashable, Sendable {
 }
 
 extension APIError {
-  /// Returns the response to a request of the path: JSON below `/v1`, plain text elsewhere.
-  func response(below path: String) -> HTTPResponse {
+  /// Returns the response to a request of the path: JSON below `/v1`, also of a cell, plain text elsewhere.
+  package func response(below path: String) -> HTTPResponse {
     Self.isOfAPI(path) ? response : .text(code.status, message)
   }
 
   fileprivate static func isOfAPI(_ path: String) -> Bool {
-    path == "/v1" || path.hasPrefix("/v1/")
+    var path = path[...]
+    // /cells/NAME/v1/…
+    if path.hasPrefix("/cells/") {
+      path = path.dropFirst("/cells/".count).drop { $0 != "/" }
+    }
+    return path == "/v1" || path.hasPrefix("/v1/")
   }
 }
 

@@ -68,6 +68,17 @@ package struct MetricFamily: Hashable, Sendable {
     samples.append(Sample(suffix: "_count", labels: labels, value: Double(total)))
   }
 
+  /// Returns the family with a further label of all samples, before their own.
+  package func labelled(_ name: String, _ value: String) -> MetricFamily {
+    var family = self
+    for index in family.samples.indices {
+      family.samples[index].labels.insert(Label(name, value), at: 0)
+    }
+    return family
+  }
+
+  package mutating func add(samplesOf other: MetricFamily) { samples += other.samples }
+
   package mutating func add(_ histogram: DurationHistogram, _ labels: [Label] = []) {
     add(
       bounds: DurationHistogram.bounds, counts: histogram.counts, sum: histogram.seconds, labels)

@@ -34,7 +34,7 @@ package enum ListenProbe {
     }
     let (events, feed) = AsyncStream.makeStream(of: SessionEvent.self)
     let listener = try WakeListener(
-      conninfo: address ?? conninfo, node: node, log: Log { _, _, _ in },
+      conninfo: address ?? conninfo, schema: session.schema, node: node, log: Log { _, _, _ in },
       onEvent: { feed.yield($0) })
     let outcome: Result<Outcome, PostgresError>
     do throws(PostgresError) {

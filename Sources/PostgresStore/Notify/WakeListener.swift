@@ -31,19 +31,22 @@ package final class WakeListener: Sendable {
   ///
   /// - Parameters:
   ///   - conninfo: a libpq connection string or URL; empty for libpq's own `PG*` variables.
+  ///   - schema: the schema of all tables; nil for that of `RIDEPULSE_SCHEMA`.
   ///   - node: a UUID that no other process uses.
   ///   - log: receives one record when notifications stop arriving, and one when they arrive again.
   ///   - onEvent: receives the session's events, and a notification when LISTEN works again; must
   ///     return at once.
   /// - Throws: `PostgresError`, as a session does.
   package init(
-    conninfo: String, node: String, log: Log, onEvent: @escaping @Sendable (SessionEvent) -> Void
+    conninfo: String, schema: SchemaName? = nil, node: String, log: Log,
+    onEvent: @escaping @Sendable (SessionEvent) -> Void
   ) throws(PostgresError) {
     channel = "ridepulse_notify_probe_\(node)"
     self.log = log
     self.onEvent = onEvent
     let session = try PostgresSession(
-      conninfo: conninfo, listen: [Self.wakeChannel, channel], applicationName: "ridepulse listen"
+      conninfo: conninfo, schema: schema, listen: [Self.wakeChannel, channel],
+      applicationName: "ridepulse listen"
     ) { [weak self] in self?.handle($0) }
     state.withLock { $0.session = session }
   }

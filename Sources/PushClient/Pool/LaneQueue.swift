@@ -6,6 +6,9 @@ protocol PrioritizedPush {
   /// The name of the push's app.
   var lane: String { get }
 
+  /// The number of its sender, if several share the pool.
+  var sender: Int { get }
+
   /// When the push stops being of use, in microseconds since 1970.
   var validUntil: Int64 { get }
 
@@ -17,20 +20,23 @@ protocol PrioritizedPush {
 }
 
 extension PrioritizedPush {
+  var sender: Int { 0 }
   var freshUntil: Int64 { .max }
   var sendWithin: Duration? { nil }
 }
 
 /// The pushes that wait for a stream.
 ///
-/// Apps take turns, so that none waits behind thousands of pushes of another. Within one app, the
-/// push with the shortest validity goes first: an offer before an arrival time.
+/// Apps take turns, and so do the senders of one app, so that none waits behind thousands of pushes
+/// of another. Within one app and sender, the push with the shortest validity goes first: an offer
+/// before an arrival time.
 struct LaneQueue<Push: PrioritizedPush> {
-  /// The queued pushes of one app.
+  /// The queued pushes of one app and sender.
   ///
   /// Most pushes arrive in the order in which they leave; only the others are sorted.
   fileprivate struct Lane {
     let name: String
+    let sender: Int
     var inOrder = FIFO<QueuedRequest<Push>>()
     var early = Heap<QueuedRequest<Push>>()
 
@@ -70,27 +76,34 @@ struct LaneQueue<Push: PrioritizedPush> {
   var isEmpty: Bool { count == 0 }
 
   mutating func append(_ queued: QueuedRequest<Push>) {
-    lanes[lane(named: queued.push.lane)].append(queued)
+    lanes[lane(of: queued.push)].append(queued)
     count += 1
     nextDeadline = min(nextDeadline ?? .never, queued.leavesBy)
   }
 
-  /// There are as many lanes as apps: a handful.
-  private mutating func lane(named name: String) -> Int {
-    if let index = lanes.firstIndex(where: { $0.name == name }) { return index }
-    lanes.append(Lane(name: name))
+  /// There are as many lanes as apps, times the senders: a handful, or a few dozen.
+  private mutating func lane(of push: Push) -> Int {
+    let (name, sender) = (push.lane, push.sender)
+    if let index = lanes.firstIndex(where: { $0.sender == sender && $0.name == name }) {
+      return index
+    }
+    lanes.append(Lane(name: name, sender: sender))
     return lanes.count - 1
   }
 
-  /// Removes the next pushes, an equal share of each app.
+  /// Removes the next pushes, an equal share of each app and sender.
   mutating func popFirst(_ wanted: Int) -> [QueuedRequest<Push>] {
     let limit = min(wanted, count)
     if limit <= 0 { return [] }
     var taken: [QueuedRequest<Push>] = []
     while taken.count < limit {
-      let queued = lanes.count { !$0.isEmpty }
-      let share = max(1, (limit - taken.count) / max(1, queued))
       if turn >= lanes.count { turn = 0 }
+      if lanes[turn].isEmpty {
+        turn += 1
+        continue
+      }
+      let queued = lanes.count { !$0.isEmpty }
+      let share = max(1, (limit - taken.count) / queued)
       let next = lanes[turn].popFirst(min(share, limit - taken.count))
       if taken.isEmpty { taken = next } else { taken += next }
       turn += 1

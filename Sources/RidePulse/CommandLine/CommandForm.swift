@@ -39,6 +39,8 @@ struct CommandForm {
   static let common: [Option] = [
     .choice("--log-format", "FORMAT", words(LogWriter.Format.self), default: "text"),
     .choice("--log-level", "LEVEL", Log.Level.allCases.map(\.name), default: "info"),
+    Option(
+      name: "--cell", value: "NAME", help: "the cell of RIDEPULSE_CELLS that the command is about"),
     Option(name: "--help", help: "print this and do nothing"),
   ]
 

@@ -1,4 +1,5 @@
 import Base
+import PostgresStore
 import RideCore
 import SystemSupport
 
@@ -13,6 +14,8 @@ struct LogWriter: Sendable {
   var level: Log.Level
   /// Whether lines begin with their priority, which journald removes.
   var hasPriorities: Bool
+  /// The cell that the records are about; nil if there is one cell, or if they are about all.
+  var cell: Cell?
 
   init(_ arguments: Arguments, _ environment: [String: String] = [:]) {
     format = arguments.choice("--log-format") ?? .text
@@ -28,14 +31,23 @@ struct LogWriter: Sendable {
     return quiet
   }
 
+  /// Returns a writer of records about one of several cells.
+  func of(_ cell: Cell) -> LogWriter {
+    var own = self
+    own.cell = cell
+    return own
+  }
+
   /// The log function that the parts of the service receive.
   var log: Log {
     let (writer, threshold) = (self, level)
     return Log { level, event, fields in
       guard level >= threshold else { return }
+      let own: [(name: String, value: any LogValue)] =
+        writer.cell?.name.map { [("cell", $0)] } ?? []
       let line = Self.line(
         writer.format, at: MachineTime.now, level: level, event: event,
-        fields: fields.map { ($0, Self.isAdvice($0) ? Self.named($1) : $1) })
+        fields: own + fields.map { ($0, Self.isAdvice($0) ? writer.named($1) : $1) })
       Terminal.printError(writer.prioritized(line, level))
     }
   }
@@ -62,8 +74,9 @@ struct LogWriter: Sendable {
   /// Whether a field holds a constant text, which may name tables and functions.
   private static func isAdvice(_ field: String) -> Bool { ["fix", "action"].contains(field) }
 
-  private static func named(_ advice: any LogValue) -> any LogValue {
-    (advice as? String).map(Database.named) ?? advice
+  private func named(_ advice: any LogValue) -> any LogValue {
+    guard let text = advice as? String else { return advice }
+    return cell?.schema?.applied(to: text) ?? Database.named(text)
   }
 
   /// Formats one record as a line.

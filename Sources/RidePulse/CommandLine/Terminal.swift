@@ -18,17 +18,29 @@ enum Terminal {
   /// Writes a result. Control characters in it are escaped, so that quoted text can't control the
   /// terminal; `Escape.line` must already have escaped values that may contain a line break.
   static func print(_ text: String) {
-    write(Escape.lines(text) + "\n", to: STDOUT_FILENO)
+    write(ofCell(Escape.lines(text)) + "\n", to: STDOUT_FILENO)
+  }
+
+  /// Returns a result of one of several cells under the cell's name.
+  private static func ofCell(_ text: String) -> String {
+    Cell.current?.name.map { "cell \($0)\n\n\(text)\n" } ?? text
   }
 
   /// Writes a result that is one JSON value.
-  static func print(json: JSONValue) {
+  static func print(json value: JSONValue) {
+    var json = value
+    if let cell = Cell.current?.name {
+      var members: [String: JSONValue] =
+        if case .object(let own) = value { own } else { ["result": value] }
+      members["cell"] = .string(cell)
+      json = .object(members)
+    }
     write(Escape.json(json.text) + "\n", to: STDOUT_FILENO)
   }
 
   /// Writes a result whose escape sequences are our own, such as colours.
   static func print(styled text: String) {
-    write(text + "\n", to: STDOUT_FILENO)
+    write(ofCell(text) + "\n", to: STDOUT_FILENO)
   }
 
   /// Writes an error or a log line.

@@ -14,48 +14,56 @@ enum Doctor: Command {
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let diagnosis = await diagnosis(context.environment)
+    guard let file = try CellFile(context.environment) else {
+      let diagnosis = await diagnosis(context.environment)
+      print(diagnosis, context)
+      return diagnosis.status
+    }
+    return await DoctorOfCells(cells: file.cells, context: context).run()
+  }
+
+  static func print(_ diagnosis: Diagnosis, _ context: CommandContext) {
     let hasColour = Terminal.hasColour(context.environment)
     switch context.arguments.choice("--format") ?? OutputFormat.table {
     case .table:
       Terminal.print(styled: DoctorTable(diagnosis: diagnosis, hasColour: hasColour).text)
     case .json: Terminal.print(json: diagnosis.json)
     }
-    return diagnosis.status
   }
 
   private static func diagnosis(_ environment: [String: String]) async -> Diagnosis {
     let rules = RuleState(environment)
-    let settings = FCMSettings(environment)
-    let database = await DatabaseProbe(
-      environment: environment, apps: rules.apps, projects: settings.projects(of: rules.apps)
-    ).probes()
-    let phones = database.phones.value ?? []
-    // Broken rule files do not say which apps the file for all apps is for; phones do.
-    let registered = Set((database.androidPhones.value ?? []).map(\.app))
-    let fcm = await FCMState(
-      settings, apps: rules.ruleSet == nil ? registered : rules.apps, lead: database.lead.value)
-    let isAndroidOnly =
-      fcm.isConfigured
-      && !environment.contains { $0.key.hasPrefix("APNS_") && !$0.value.isEmpty }
-    let apns =
-      isAndroidOnly
-      ? APNsState()
-      : await APNsProbe(environment: environment, lead: database.lead.value)
-        .probes(isUsed: Set(phones.compactMap(\.environment)))
-    let standard = (try? APNsVariables.defaultEnvironment(environment)) ?? .production
+    let database = await databaseState(environment, rules)
+    let services = await PushServiceState(environment, rules, [database])
     return Diagnosis(
-      results: DatabaseCheck.results(database)
-        + (isAndroidOnly ? [] : APNsCheck.results(apns))
-        + FCMCheck.results(fcm, phones: database.androidPhones)
-        + RuleCheck.results(
-          rules, bundleIDs: apns.bundleIDs, phones: database.phones, standard: standard,
-          androidApps: fcm.apps)
-        + WordCheck.results(database.words, rules.vocabulary)
-        + IdleRuleCheck.results(database.reports, rules.ruleSet)
-        + AttributeCheck.results(database.attributes, rules.ruleSet?.attributes)
-        + CardCheck.results(database.cardTypes, database.startTokens, rules.ruleSet)
-        + FieldCheck.results(
-          database.appVersions, rules.ruleSet, rules.releases, problem: rules.lockProblem))
+      results: DatabaseCheck.results(database) + services.results
+        + results(database, rules, services, environment))
+  }
+
+  static func databaseState(
+    _ environment: [String: String], _ rules: RuleState
+  ) async -> DatabaseState {
+    await DatabaseProbe(
+      environment: environment, apps: rules.apps,
+      projects: FCMSettings(environment).projects(of: rules.apps)
+    ).probes()
+  }
+
+  /// Returns the results about what the rules need of a database and its phones.
+  static func results(
+    _ database: DatabaseState, _ rules: RuleState, _ services: PushServiceState,
+    _ environment: [String: String]
+  ) -> [CheckResult] {
+    let standard = (try? APNsVariables.defaultEnvironment(environment)) ?? .production
+    return FCMCheck.results(services.fcm, phones: database.androidPhones)
+      + RuleCheck.results(
+        rules, bundleIDs: services.apns.bundleIDs, phones: database.phones, standard: standard,
+        androidApps: services.fcm.apps)
+      + WordCheck.results(database.words, rules.vocabulary)
+      + IdleRuleCheck.results(database.reports, rules.ruleSet)
+      + AttributeCheck.results(database.attributes, rules.ruleSet?.attributes)
+      + CardCheck.results(database.cardTypes, database.startTokens, rules.ruleSet)
+      + FieldCheck.results(
+        database.appVersions, rules.ruleSet, rules.releases, problem: rules.lockProblem)
   }
 }

@@ -31,7 +31,7 @@ enum Serve: Command {
     let once = OnceRun()
     let variables = try APNsVariables(context.environment)
     let listening = try Listening(context.environment)
-    let conninfo = try Database.conninfo(context.environment)
+    let cells = try cells(context.environment, isOnce: isOnce, listening)
     let supervision = Supervision(context.environment, log)
     let directories = try RuleDirectories(
       context.arguments.value("--schedules"), context.environment)
@@ -39,38 +39,49 @@ enum Serve: Command {
     let listener = signals.listen(stopStatus: isOnce ? .failed : .done)
     defer { listener.cancel() }
     let rules = try await LastGoodRules(
-      directories: directories, conninfo: conninfo, limit: .seconds(isOnce ? 5 : 10), log: log
+      directories: directories, cells: cells, limit: .seconds(isOnce ? 5 : 10), log: log
     ).release { supervision.waiting($0) }
     let apns = variables.spelled(as: rules.all.apps)
-    let service = try Service(
-      conninfo: conninfo, apns: apns, release: rules, log: log,
-      listening: isOnce ? .off : listening, recording: Record.sample(context.environment),
-      traces: context.environment,
-      onSettled: { if isOnce { once.handle($0) } })
-    Reload.warn(service.credentials, apns, rules.all, at: service.now, log)
-    let reload = Reload(service, variables, directories, context.environment, log)
-    signals.connect(stop: { service.stop() }, reload: { reload.perform() })
-    let status: ExitStatus = try await withCleanup({ await service.close() }) {
-      let fields: Log.Fields = [
-        "rules": rules.rules.rules.count, "digest": rules.revision.start,
-        "version": rules.revision.version, "node": service.node,
-      ]
+    let recording = try Record.sample(context.environment)
+    let services = try Services(cells, SharedTransport(apns, log: log)) { cell, shared in
+      try Service(
+        cell: cell, apns: apns, release: rules, shared: shared,
+        log: cell.name == nil ? log : context.log.of(cell).log,
+        listening: isOnce ? .off : listening, recording: recording, traces: context.environment,
+        onSettled: { if isOnce { once.handle($0) } })
+    }
+    Reload.warn(services.shared.credentials, apns, rules.all, at: services.now, log)
+    let reload = Reload(services, variables, directories, context.environment, log)
+    signals.connect(stop: { services.stop() }, reload: { reload.perform() })
+    let status: ExitStatus = try await withCleanup({ await services.close() }) {
+      let onServing = { @Sendable (service: Service) in
+        service.log(
+          .info, .serving,
+          [
+            "rules": rules.rules.rules.count, "digest": rules.revision.start,
+            "version": rules.revision.version, "node": service.node,
+          ])
+      }
       rules.logTrial(log)
-      if isOnce {
+      if isOnce, let service = services.only {
         // The timer that runs it starts it again.
         guard try await service.start(limit: .seconds(5)) else { return .failed }
         try requirePin(service)
-        log(.info, .serving, fields)
+        onServing(service)
         let status = try await once.run(service, log)
         try requirePin(service)
         return status
       }
-      let endpoints = try ServiceEndpoints(service, reload, context, log)
+      let endpoints = try ServiceEndpoints(services, reload, context, log)
       defer { endpoints.close() }
       // Before the endpoints close, which wait for the responses in progress.
-      return try await withCleanup({ await service.pool.close() }) {
+      return try await withCleanup({ await services.closePools() }) {
+        guard let service = services.only else {
+          await CellStarts(services, supervision, onServing: onServing).run()
+          return .done
+        }
         guard try await service.start(onWait: { supervision.waiting($0) }) else { return .done }
-        log(.info, .serving, fields)
+        onServing(service)
         await Superuser.warn(service.pool, log)
         await serve(service, supervision)
         return .done
@@ -78,6 +89,28 @@ enum Serve: Command {
     }
     log(.info, .stopped)
     return status
+  }
+
+  /// Returns the cells to serve.
+  private static func cells(
+    _ environment: [String: String], isOnce: Bool, _ listening: Listening
+  ) throws(CommandFailure) -> [Cell] {
+    guard let file = try CellFile(environment) else {
+      return [
+        Cell(conninfo: try Database.conninfo(environment), schema: Cell.current?.schema)
+      ]
+    }
+    if isOnce {
+      throw CommandFailure(
+        "--once serves one cell: choose it with --cell NAME; the cells are \(file.names)",
+        status: .usage)
+    }
+    if listening.address != nil {
+      throw CommandFailure(
+        "RIDEPULSE_LISTEN is one address, and \(CellFile.variable) lists several databases: use on or "
+          + "off")
+    }
+    return file.cells
   }
 
   private static func serve(_ service: Service, _ supervision: Supervision) async {
@@ -102,17 +135,18 @@ enum Serve: Command {
 final class ServiceEndpoints {
   private var admin: AdminServer?
   private var wakePort: WakePort?
-  private let page: LivePage
+  private let pages: [LivePage]
 
   /// Opens the ports that the command line and the environment name.
   ///
   /// - Throws: If a requested port can't be opened. A failure of the default admin address is only
   ///   logged, because a second service on the machine must not fail for it.
   init(
-    _ service: Service, _ reload: Reload, _ context: CommandContext, _ log: Log
+    _ services: Services, _ reload: Reload, _ context: CommandContext, _ log: Log
   ) throws {
-    let wake: @Sendable () async -> String = { await service.wake() }
-    page = LivePage(service)
+    let wake: @Sendable () async -> String = { await services.wake() }
+    let pages = services.all.map { LivePage($0) }
+    self.pages = pages
     if let text = context.arguments.value("--wake") {
       let port = try WakePort(Self.address(text, "--wake"), wake: wake)
       wakePort = port
@@ -126,16 +160,16 @@ final class ServiceEndpoints {
         Self.address(address, "RIDEPULSE_ADMIN"),
         token: SecretVariable("RIDEPULSE_ADMIN_TOKEN", in: context.environment)?.text,
         queries: AdminQueries(
-          stalls: { service.engine.stalls() }, problems: { service.problems },
-          notes: { service.rulesInUse.notes }, wake: wake),
+          stalls: { services.stalls }, problems: { services.problems },
+          notes: { services.notes }, wake: wake),
         routes: [
           Route("GET", "/metrics") { _ in
             var page = HTTPResponse.text(200, "")
             page.contentType = "text/plain; version=0.0.4; charset=utf-8"
-            page.body = Array(await service.metrics().utf8)
+            page.body = Array(await services.metrics().utf8)
             return page
           }
-        ] + APIRoutes(service, reload).all + page.routes)
+        ] + CellRoutes.all(services, reload, pages))
       admin = server
       log(.info, .adminServerListening, ["address": address, "port": server.port])
     } catch let error as ListenError where asked == nil {
@@ -146,7 +180,7 @@ final class ServiceEndpoints {
   func close() {
     wakePort?.stop()
     // The admin server waits for responses in progress, and the page's streams never end.
-    page.close()
+    for page in pages { page.close() }
     admin?.stop()
   }
 

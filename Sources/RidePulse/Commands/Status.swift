@@ -18,8 +18,10 @@ enum Status: Command {
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let format = context.arguments.choice("--format") ?? OutputFormat.table
     guard context.arguments.has("--watch") else {
-      return print(await report(context), format, context)
+      return try await EachCell.run(context) { print(await report($0), format, $0) }
     }
+    // Fails without a choice among several cells.
+    _ = try Database.conninfo(context.environment)
     guard format == .table, Terminal.isInteractive else {
       throw context.arguments.error("--watch draws a table on a terminal; leave it out")
     }
@@ -64,14 +66,16 @@ enum Nodes: Command {
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let nodes = try await Database.with(context.environment, name: "nodes") { session in
-      try await Database.requireSchema(session)
-      return try await LivingState.nodes(session)
+    try await EachCell.run(context) { context in
+      let nodes = try await Database.with(context.environment, name: "nodes") { session in
+        try await Database.requireSchema(session)
+        return try await LivingState.nodes(session)
+      }
+      switch context.arguments.choice("--format") ?? OutputFormat.table {
+      case .table: Terminal.print(NodeTable(nodes: nodes).text)
+      case .json: Terminal.print(json: .array(nodes.map(\.json)))
+      }
+      return .done
     }
-    switch context.arguments.choice("--format") ?? OutputFormat.table {
-    case .table: Terminal.print(NodeTable(nodes: nodes).text)
-    case .json: Terminal.print(json: .array(nodes.map(\.json)))
-    }
-    return .done
   }
 }

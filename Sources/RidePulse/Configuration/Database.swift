@@ -7,16 +7,24 @@ import RideCore
 enum Database {
   /// Returns the connection string; empty if libpq's own `PG*` variables are used instead.
   ///
-  /// - Throws: `CommandFailure` if `DATABASE_URL_FILE` can't be used.
+  /// - Throws: `CommandFailure` if `DATABASE_URL_FILE` can't be used, or if the environment names
+  ///   several databases.
   static func conninfo(_ environment: [String: String]) throws(CommandFailure) -> String {
-    try SecretVariable(
+    if let file = try CellFile(environment) {
+      throw CommandFailure(
+        "\(CellFile.variable) lists cells: choose one with --cell NAME; the cells are \(file.names)",
+        status: .usage)
+    }
+    return try SecretVariable(
       "DATABASE_URL", in: environment, prefixes: ["postgres:", "postgresql:", "host="])?.text ?? ""
   }
 
   /// The name of the schema in use, for texts that name tables and functions.
   static var schema: String { schemaInUse.name }
 
-  private static var schemaInUse: SchemaName { (try? SchemaName.ofProcess()) ?? .standard }
+  private static var schemaInUse: SchemaName {
+    Cell.current?.schema ?? (try? SchemaName.ofProcess()) ?? .standard
+  }
 
   /// Returns a constant text that names tables and functions, for the schema in use.
   ///
@@ -31,7 +39,8 @@ enum Database {
     let session: PostgresSession
     do {
       session = try PostgresSession(
-        conninfo: conninfo, applicationName: "ridepulse \(name)", onEvent: onEvent)
+        conninfo: conninfo, schema: Cell.current?.schema, applicationName: "ridepulse \(name)",
+        onEvent: onEvent)
       _ = try await session.run([Call(Statement(name: "", sql: "select 1"))])
     } catch {
       if case .invalidSchema = error.kind { throw CommandFailure("\(error)") }

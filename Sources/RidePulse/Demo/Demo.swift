@@ -65,10 +65,11 @@ struct DemoStage {
     try await Database.with(conninfo: conninfo, name: "demo") { backend in
       _ = try await Migrations.apply(session: backend, dryRun: false)
       let view = DemoView(notice: notice)
+      // Log lines would corrupt the live screen.
+      let log = Terminal.isInteractive ? Log { _, _, _ in } : log
       let service = try Service(
-        conninfo: conninfo, apns: apns, release: RuleRelease(rules),
-        // Log lines would corrupt the live screen.
-        log: Terminal.isInteractive ? Log { _, _, _ in } : log, onSettled: { view.observe($0) })
+        cell: Cell(conninfo: conninfo), apns: apns, release: RuleRelease(rules),
+        shared: SharedTransport(apns, log: log), log: log, onSettled: { view.observe($0) })
       return try await withCleanup({ await service.close() }) {
         _ = try await service.start(limit: .seconds(30))
         let fleet = Fleet(

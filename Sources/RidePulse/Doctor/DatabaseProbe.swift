@@ -144,7 +144,7 @@ struct DatabaseProbe {
   /// trying.
   private static func open(_ conninfo: String) async throws -> PostgresSession {
     let session = try PostgresSession(
-      conninfo: conninfo, applicationName: "ridepulse doctor")
+      conninfo: conninfo, schema: Cell.current?.schema, applicationName: "ridepulse doctor")
     try await session.connect()
     return session
   }

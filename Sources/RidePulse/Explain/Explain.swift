@@ -40,6 +40,16 @@ enum Explain: Command {
     let query = try SearchQuery(context.arguments)
     let time = try time(context.arguments, isOfRide: query == nil)
     let format = context.arguments.choice("--format") ?? ExplainFormat.table
+    // A page is one document: it fails without a choice among several cells.
+    if format == .html { _ = try Database.conninfo(context.environment) }
+    return try await EachCell.run(context) { context in
+      try await explain(query, at: time, format, context)
+    }
+  }
+
+  private static func explain(
+    _ query: SearchQuery?, at time: Timestamp?, _ format: ExplainFormat, _ context: CommandContext
+  ) async throws -> ExitStatus {
     guard let query else {
       if format == .html {
         try await page(ofRide: context.arguments.operands[0], context.environment)
@@ -61,7 +71,7 @@ enum Explain: Command {
           "the search took too long: indexes may be missing; ridepulse migrate builds them")
       }
     }
-    if result.isEmpty { throw CommandFailure(query.absence) }
+    if result.isEmpty { throw NothingFound(description: query.absence) }
     switch format {
     case .table, .html: Terminal.print(SearchTable(result, of: query).text)
     case .json: Terminal.print(json: SearchReport(result).json)
@@ -112,7 +122,7 @@ enum Explain: Command {
   ) async throws -> RideHistory {
     let history = try await RideQueries(session: session).history(of: id)
     if history.isEmpty {
-      throw CommandFailure("nothing is recorded about a ride \(Escape.line(id))")
+      throw NothingFound(description: "nothing is recorded about a ride \(Escape.line(id))")
     }
     return history
   }

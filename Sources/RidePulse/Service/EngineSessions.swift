@@ -23,7 +23,7 @@ struct EngineSessions {
   ///
   /// - Throws: `PostgresError` if the connection string can't be read; never an error of the server.
   init(
-    conninfo: String, node: String, log: Log, record: SessionLog, listening: Listening,
+    cell: Cell, node: String, log: Log, record: SessionLog, listening: Listening,
     onEvent: @escaping @Sendable () -> Void
   ) throws(PostgresError) {
     func recording(_ name: String) -> @Sendable (SessionEvent) -> Void {
@@ -33,14 +33,15 @@ struct EngineSessions {
       }
     }
     claims = try PostgresSession(
-      conninfo: conninfo, applicationName: "ridepulse claims", onEvent: recording("claims"))
+      conninfo: cell.conninfo, schema: cell.schema, applicationName: "ridepulse claims",
+      onEvent: recording("claims"))
     settlements = try PostgresSession(
-      conninfo: conninfo, applicationName: "ridepulse settlements")
+      conninfo: cell.conninfo, schema: cell.schema, applicationName: "ridepulse settlements")
     listener =
       listening == .off
       ? nil
       : try WakeListener(
-        conninfo: listening.address ?? conninfo, node: node, log: log,
+        conninfo: listening.address ?? cell.conninfo, schema: cell.schema, node: node, log: log,
         onEvent: recording("listen"))
   }
 }

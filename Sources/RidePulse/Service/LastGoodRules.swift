@@ -7,7 +7,8 @@ import RuleFiles
 /// have problems, the last good ones of the database.
 struct LastGoodRules {
   let directories: RuleDirectories
-  let conninfo: String
+  /// The cells whose databases may hold them.
+  let cells: [Cell]
   /// How long to wait for the database if it is needed.
   let limit: Duration
   let log: Log
@@ -24,12 +25,16 @@ struct LastGoodRules {
       log(.error, .rulesRefused, ["problem": "\(problem)"])
     }
     var release: RuleRelease?
-    do {
-      _ = try await ServiceStart(log: log).run(limit: limit, onWait: onWait) {
-        release = try await stored()
+    for (index, cell) in cells.enumerated() where release == nil {
+      do {
+        _ = try await ServiceStart(log: log).run(limit: limit / cells.count, onWait: onWait) {
+          release = try await stored(in: cell)
+        }
+      } catch  where index == cells.count - 1 {
+        throw CommandFailure("\(failure(failed))\nthe last good rules can't be read: \(error)")
+      } catch {
+        continue
       }
-    } catch {
-      throw CommandFailure("\(failure(failed))\nthe last good rules can't be read: \(error)")
     }
     guard var release else {
       throw CommandFailure("\(failure(failed))\nno good rules that this version can use are stored")
@@ -51,8 +56,9 @@ struct LastGoodRules {
   }
 
   /// Returns the files that have no problem, and the newest stored ones in place of the others.
-  private func stored() async throws -> RuleRelease? {
-    let session = try PostgresSession(conninfo: conninfo, applicationName: "ridepulse rules")
+  private func stored(in cell: Cell) async throws -> RuleRelease? {
+    let session = try PostgresSession(
+      conninfo: cell.conninfo, schema: cell.schema, applicationName: "ridepulse rules")
     return try await withCleanup({ await session.close() }) {
       try await session.connect()
       try await Database.requireSchema(session)

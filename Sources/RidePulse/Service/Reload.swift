@@ -8,7 +8,7 @@ import Synchronization
 /// Rereads the rule files, the receivers of posts, and the keys and certificates, on SIGHUP and by
 /// `POST /v1/reload`, and adopts each of the three only if it is valid.
 final class Reload: Sendable {
-  private let service: Service
+  private let services: Services
   private let variables: APNsVariables
   private let directories: RuleDirectories
   private let environment: [String: String]
@@ -26,10 +26,10 @@ final class Reload: Sendable {
   }
 
   init(
-    _ service: Service, _ variables: APNsVariables, _ directories: RuleDirectories,
+    _ services: Services, _ variables: APNsVariables, _ directories: RuleDirectories,
     _ environment: [String: String], _ log: Log
   ) {
-    (self.service, self.variables, self.directories) = (service, variables, directories)
+    (self.services, self.variables, self.directories) = (services, variables, directories)
     (self.environment, self.log) = (environment, log)
   }
 
@@ -56,10 +56,10 @@ final class Reload: Sendable {
       for problem in problems.problems {
         log(.error, .rulesNotReloaded, ["problem": "\(problem)"])
       }
-      service.refuse(problems)
+      for service in services.all { service.refuse(problems) }
       if keysNeedRules { return .refused(problems) }
     }
-    let old = service.rulesInUse.release
+    let old = services.release
     let new = (try? loaded.get()) ?? old
     let apns = variables.spelled(as: new.all.apps)
     var kept = [receivers()]
@@ -69,7 +69,7 @@ final class Reload: Sendable {
     switch loaded {
     case .failure(let problems): return .refused(problems)
     case .success(let release):
-      service.use(release, apns)
+      for service in services.all { service.use(release, apns) }
       log(
         .info, .rulesReloaded,
         ["rules": release.rules.rules.count, "digest": release.revision.start])
@@ -82,16 +82,16 @@ final class Reload: Sendable {
   /// - Returns: Why the previous ones stay in use; nil if they are replaced.
   private func keys(_ apns: APNsVariables, _ rules: RuleSet) -> String? {
     do {
-      let old = service.credentials
+      let old = services.shared.credentials
       let keys = try apns.credentials.reload(after: old, bundleIDs: apns.bundleIDs)
       let new = keys.with(old.android, apns.bundleIDs)
-      service.use(new)
+      services.use(new)
       let state = new == old ? "unchanged" : "replaced"
       log(.info, .keysReloaded, ["credentials": keys.names, "state": state])
       for doubt in apns.credentials.unconfirmed(after: old, new) {
         log(.warning, .credentialsDoubtful, ["problem": doubt])
       }
-      Self.warn(new, apns, rules, at: service.now, log)
+      Self.warn(new, apns, rules, at: services.now, log)
       return nil
     } catch {
       log(.error, .keysNotReloaded, ["problem": "\(error)"])
@@ -101,10 +101,10 @@ final class Reload: Sendable {
 
   /// Apart from the keys of Apple, so that a bad file of one service does not keep the other's.
   private func serviceAccounts(_ apns: APNsVariables) -> String? {
-    let old = service.credentials
+    let old = services.shared.credentials
     do {
       let accounts = try apns.fcm.reload(after: old)
-      service.use(old.with(accounts, apns.bundleIDs))
+      services.use(old.with(accounts, apns.bundleIDs))
       let names = Set(accounts.values.compactMap { $0.serviceAccount?.description }).sorted()
       log(
         .info, .serviceAccountsReloaded,
@@ -115,7 +115,7 @@ final class Reload: Sendable {
       return nil
     } catch {
       let kept = apns.fcm.kept(of: old)
-      if kept != old.android { service.use(old.with(kept, apns.bundleIDs)) }
+      if kept != old.android { services.use(old.with(kept, apns.bundleIDs)) }
       log(.error, .serviceAccountsNotReloaded, ["problem": "\(error)"])
       return "FCM service accounts: \(error)"
     }
@@ -125,7 +125,7 @@ final class Reload: Sendable {
     do {
       let receivers = try PostVariables(environment).receivers
       if receivers.isEmpty { return nil }
-      service.use(receivers)
+      for service in services.all { service.use(receivers) }
       log(.info, .receiversReloaded, ["receivers": receivers.count])
       return nil
     } catch {

@@ -18,12 +18,14 @@ extension Service {
     return readiness.problems
   }
 
+  private var schema: SchemaName { sessions.claims.schema }
+
   /// Why nothing is claimed or sent although the database answers; see docs/restore.md.
   var pinProblems: [String] {
     let problems = store.pinProblems
     if problems.isEmpty { return [] }
     return problems.map { "nothing is sent: \($0)" }
-      + [Database.named(PinProblem.remedy(for: problems))]
+      + [schema.applied(to: PinProblem.remedy(for: problems))]
   }
 
   /// Starts a scan for due rides at once; returns a line with their number.

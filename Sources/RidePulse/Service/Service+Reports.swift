@@ -1,3 +1,4 @@
+import AdminServer
 import Base
 import Orchestrator
 import PostgresStore
@@ -6,7 +7,7 @@ import RideCore
 
 // What the service reports: metrics, a ride's history, searches, and what is left to do.
 extension Service {
-  func metrics() async -> String {
+  func metrics() async -> [MetricFamily] {
     let database = try? await pool.with(.short) { session in
       let gauges = try await RideGauges.read(session)
       // A right that the role lacks since an upgrade costs only these metrics, and so do large memos.
@@ -22,15 +23,15 @@ extension Service {
     (reading.phones, reading.ledger) = (database?.phones, database?.ledger)
     reading.sessions = sessions.use + [("shared", await pool.use)]
     reading.lastSuccesses = tasks.lastSuccesses
-    return ServiceMetrics.page(reading, ExpectedOutcomes(of: rules, apps: apps))
+    return ServiceMetrics.families(reading, ExpectedOutcomes(of: rules, apps: apps))
   }
 
   /// Returns the current readings of all parts, without a query to the database.
   func reading(_ gauges: RideGauges?) -> ServiceMetrics.Reading {
     ServiceMetrics.Reading(
       tally: meter.total, engine: engine.statistics,
-      transport: transport.statistics(), accessTokens: transport.accessTokens(),
-      apnsAhead: transport.clockLead,
+      transport: shared.pushes.statistics(), accessTokens: shared.pushes.accessTokens(),
+      apnsAhead: shared.pushes.clockLead,
       listenIsHealthy: listenIsHealthy, problems: problems,
       database: gauges, databaseIdentity: store.databaseIdentity, failovers: store.failovers,
       release: rulesInUse.release, isHeld: !store.pinProblems.isEmpty,

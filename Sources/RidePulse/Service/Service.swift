@@ -10,6 +10,7 @@ import SystemSupport
 
 /// The engine with everything that it needs, as `serve` and `demo` run it.
 final class Service: Sendable {
+  let cell: Cell
   /// The ID under which this process leases rides.
   let node = UUID().uuidString.lowercased()
   let engine: Engine
@@ -20,12 +21,13 @@ final class Service: Sendable {
   private let pauses: PauseMonitor
   private let channels: ChannelReconciler
   let store: PostgresRideStore
-  let transport: PushClient
+  /// The connections to APNs and FCM, which the cells of the process share.
+  let shared: SharedTransport
   let posts: PostClient
   private let variables: Mutex<APNsVariables>
   let sessions: EngineSessions
   private let sessionLog: SessionLog
-  private let log: Log
+  let log: Log
   /// Waits until the database can be used.
   let starting: ServiceStart
   let meter: ServiceMeter
@@ -46,20 +48,19 @@ final class Service: Sendable {
   /// spans are exported.
   /// - Parameter listening: Whether producers notify the engine while it rests between its polls.
   init(
-    conninfo: String, apns: APNsVariables, release: RuleRelease, log: Log,
+    cell: Cell, apns: APNsVariables, release: RuleRelease, shared: SharedTransport, log: Log,
     listening: Listening = .on, recording: RecordSample? = nil,
     traces environment: [String: String] = [:],
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) throws {
-    let credentials = try apns.loadCredentials()
-    let pin = apns.pin(credentials)
-    self.log = log
+    let pin = apns.pin(shared.credentials)
+    (self.cell, self.shared, self.log) = (cell, shared, log)
     self.listening = listening
     self.recording = recording
     let starting = ServiceStart(log: log)
     self.starting = starting
     let rules = release.all
-    let pool = SessionPool(conninfo: conninfo, obstacle: { starting.problem })
+    let pool = SessionPool(cell, obstacle: { starting.problem })
     self.pool = pool
     let rulesInUse = RulesInUse(release, pool: pool, node: node, log: log)
     self.rulesInUse = rulesInUse
@@ -71,7 +72,7 @@ final class Service: Sendable {
     let sessionLog = SessionLog(log)
     self.sessionLog = sessionLog
     let sessions = try EngineSessions(
-      conninfo: conninfo, node: node, log: log, record: sessionLog, listening: listening,
+      cell: cell, node: node, log: log, record: sessionLog, listening: listening,
       onEvent: { signal.notify() })
     self.sessions = sessions
     let pauses = PauseMonitor(log: log, onChange: { signal.use($0) })
@@ -91,16 +92,10 @@ final class Service: Sendable {
     self.meter = meter
     backfills = BackfillMonitor(pool: pool, active: rules.activeStates, log: log)
     variables = Mutex(apns)
-    let transportLog = TransportLog(log)
-    transport = try PushClient(
-      configuration: apns.configuration, credentials: credentials, now: { time.now },
-      events: {
-        transportLog.record($0)
-        signal.connectionsChanged()
-      })
+    let turn = shared.add(time, signal)
     posts = PostClient(receivers: apns.posts.receivers, now: { time.now })
     let channels = ChannelReconciler(
-      pool: pool, client: transport.channels(), scopes: apns.channelScopes, pin: pin,
+      pool: pool, client: shared.pushes.channels(), scopes: apns.channelScopes, pin: pin,
       log: log)
     let outcomes = OutcomeApplier(pool: pool, log: log, onChannels: { channels.ended() })
     self.outcomes = outcomes
@@ -115,7 +110,7 @@ final class Service: Sendable {
       outcomes, channels, WatchMonitor(pool: pool, log: log), backfills, cardTypes,
       Maintenance(pool: pool, log: log), rulesInUse, traces, log)
     var parts = EngineDependencies(
-      store: store, transport: ServiceTransport(pushes: transport, posts: posts),
+      store: store, transport: ServiceTransport(shared: shared, turn: turn, posts: posts),
       configuration: configuration,
       log: log, time: time, recording: recording,
       onSettled: { settlements in
@@ -201,7 +196,7 @@ final class Service: Sendable {
   func use(_ release: RuleRelease, _ apns: APNsVariables) {
     let rules = release.all
     variables.withLock { $0 = apns }
-    let pin = apns.pin(credentials)
+    let pin = apns.pin(shared.credentials)
     store.use(apps: apns.apps, pin: pin)
     channels.use(apns.channelScopes, pin)
     rulesInUse.use(release)
@@ -237,12 +232,8 @@ final class Service: Sendable {
 
   func use(_ receivers: [String: PostReceiver]) { posts.use(receivers) }
 
-  /// The keys and certificates in use.
-  var credentials: Credentials { transport.credentialsInUse }
-
-  func use(_ credentials: Credentials) {
-    let old = transport.credentialsInUse
-    transport.use(credentials)
+  /// Sends what waits for a lane whose key or certificate was replaced.
+  func credentialsReplaced(_ old: Credentials, by credentials: Credentials) {
     engine.credentialsReplaced { lane in
       let lane = Credentials.Lane(lane.app, lane.network)
       return old[lane] != credentials[lane]

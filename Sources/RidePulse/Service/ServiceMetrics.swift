@@ -45,13 +45,48 @@ enum ServiceMetrics {
   }
 
   static func page(_ reading: Reading, _ expected: ExpectedOutcomes) -> String {
-    MetricFamily.page(
-      PushMetrics.families(reading.tally, expected) + health(reading)
-        + (reading.release.map(RuleMetrics.families) ?? [])
-        + engine(reading.engine) + [postsOff(reading.postsOff), paused(reading.pauses)]
-        + apns(reading) + accessTokens(reading.accessTokens) + database(reading)
-        + tasks(reading.lastSuccesses) + [SpanCounts.family(reading.spans)]
-        + ProcessMetrics.families())
+    MetricFamily.page(families(reading, expected))
+  }
+
+  static func families(_ reading: Reading, _ expected: ExpectedOutcomes) -> [MetricFamily] {
+    PushMetrics.families(reading.tally, expected) + [build] + health(reading)
+      + (reading.release.map(RuleMetrics.families) ?? [])
+      + engine(reading.engine) + [postsOff(reading.postsOff), paused(reading.pauses)]
+      + connections(reading.transport, ahead: reading.apnsAhead) + accessTokens(reading.accessTokens) + database(reading)
+      + tasks(reading.lastSuccesses) + [SpanCounts.family(reading.spans)]
+      + ProcessMetrics.families()
+  }
+
+  /// The metrics of several cells: those of the process once, the others with the label `cell`.
+  static func page(ofCells cells: [(name: String, families: [MetricFamily])]) -> String {
+    let isOfProcess = Set(
+      ([build] + connections([], ahead: .zero) + accessTokens([]) + ProcessMetrics.families())
+        .map(\.name))
+    guard var page = cells.first?.families else { return "" }
+    var index: [String: Int] = [:]
+    for (position, family) in page.enumerated() { index[family.name] = position }
+    for position in page.indices where !isOfProcess.contains(page[position].name) {
+      page[position] = page[position].labelled("cell", cells[0].name)
+    }
+    for cell in cells.dropFirst() {
+      for family in cell.families where !isOfProcess.contains(family.name) {
+        let own = family.labelled("cell", cell.name)
+        if let position = index[family.name] {
+          page[position].add(samplesOf: own)
+        } else {
+          index[family.name] = page.count
+          page.append(own)
+        }
+      }
+    }
+    return MetricFamily.page(page)
+  }
+
+  private static var build: MetricFamily {
+    var build = MetricFamily(
+      .gauge, "ridepulse_build_info", "The program's version, with the commit; always 1.")
+    build.add(1, [.init("version", Version.text)])
+    return build
   }
 
   private static func health(_ reading: Reading) -> [MetricFamily] {
@@ -64,11 +99,8 @@ enum ServiceMetrics {
       .gauge, "ridepulse_postgres_timeline",
       "The timeline of the server's log at the last claim; each promotion of a standby raises it.")
     if let identity = reading.databaseIdentity { timeline.add(Double(identity.timeline), []) }
-    var build = MetricFamily(
-      .gauge, "ridepulse_build_info", "The program's version, with the commit; always 1.")
-    build.add(1, [.init("version", Version.text)])
     return [
-      build, timeline,
+      timeline,
       MetricFamily(
         .counter, "ridepulse_postgres_failovers_total",
         "Failovers of Postgres, and changes to another server, that this process has seen.",
@@ -173,7 +205,9 @@ enum ServiceMetrics {
     return family
   }
 
-  private static func apns(_ reading: Reading) -> [MetricFamily] {
+  private static func connections(
+    _ pools: [PoolStatistics], ahead: Duration
+  ) -> [MetricFamily] {
     var open = MetricFamily(
       .gauge, "ridepulse_push_connections", "Connections that accept pushes.")
     var opened = MetricFamily(
@@ -189,7 +223,7 @@ enum ServiceMetrics {
       .gauge, "ridepulse_apns_provider_token_age_seconds",
       "Age of the provider token of open connections by its iat, the start of a half hour, also of a new key; APNs accepts none older than an hour."
     )
-    for pool in reading.transport {
+    for pool in pools {
       let statistics = pool.connections
       let labels = [
         MetricFamily.Label("environment", pool.network.rawValue),
@@ -207,7 +241,7 @@ enum ServiceMetrics {
       one(
         "ridepulse_apns_clock_offset_seconds",
         "How far APNs' clock is ahead of the database's, if a refusal has revealed it.",
-        reading.apnsAhead),
+        ahead),
     ]
   }
 

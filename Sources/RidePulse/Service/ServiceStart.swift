@@ -28,6 +28,17 @@ final class ServiceStart: Sendable {
     }
   }
 
+  /// Records why a start ended that is tried again.
+  func failed(_ reason: String) {
+    state.withLock { ($0.isDone, $0.reason) = (false, "not started: \(reason)") }
+  }
+
+  /// Waits before the start is tried again, or until it is stopped.
+  func wait(_ pause: Duration) async {
+    if state.withLock({ $0.isStopping }) { return }
+    await signal.wait(atMost: pause, on: ContinuousClock())
+  }
+
   var isDone: Bool { state.withLock { $0.isDone } }
 
   /// Ends a wait at once.

@@ -6,7 +6,7 @@ import PostgresStore
 /// They are separate from the engine's sessions, so that no query delays a push. Each is opened when
 /// it is first needed, and closed when nothing has used it for a while.
 actor SessionPool {
-  private let conninfo: String
+  private let cell: Cell
   /// Why the database can't be used yet; nil once the service has started.
   private let obstacle: @Sendable () -> String?
   private var allocator: SessionAllocator
@@ -14,10 +14,10 @@ actor SessionPool {
   private var closing: Task<Void, Never>?
 
   init(
-    conninfo: String, idleLimit: Duration = SessionAllocator.idleLimit,
+    _ cell: Cell, idleLimit: Duration = SessionAllocator.idleLimit,
     obstacle: @escaping @Sendable () -> String? = { nil }
   ) {
-    self.conninfo = conninfo
+    self.cell = cell
     allocator = SessionAllocator(idleLimit: idleLimit)
     self.obstacle = obstacle
   }
@@ -42,7 +42,7 @@ actor SessionPool {
   private func session(_ index: Int) throws(PostgresError) -> PostgresSession {
     if let session = sessions[index] { return session }
     let opened = try PostgresSession(
-      conninfo: conninfo, applicationName: "ridepulse shared")
+      conninfo: cell.conninfo, schema: cell.schema, applicationName: "ridepulse shared")
     sessions[index] = opened
     return opened
   }
@@ -141,7 +141,7 @@ struct SessionAllocator {
   }
 }
 
-/// The number of connections to Postgres that a running node holds.
+/// The number of connections to Postgres that a running node holds, in each cell.
 enum NodeConnections {
   /// Claims, settlements and LISTEN.
   private static let ofEngine = 3

@@ -27,7 +27,7 @@ final class Supervision: Sendable {
 
   /// Reports what the start waits for, so that the manager does not end it.
   func waiting(_ status: String) {
-    if state.withLock({ !$0.isStopping }) { notify(.starting(status)) }
+    if state.withLock({ !$0.isStopping && !$0.isReady }) { notify(.starting(status)) }
   }
 
   func ready() {

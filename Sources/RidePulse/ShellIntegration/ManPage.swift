@@ -188,6 +188,11 @@ enum EnvironmentList {
       "name of the installation, which the pin holds: a copy of the database whose services have "
         + "another one, or none, sends nothing"
     ),
+    (
+      ["RIDEPULSE_CELLS"],
+      "file of cells for one serve, instead of DATABASE_URL: a line NAME [schema=SCHEMA] CONNECTION "
+        + "for each"
+    ),
     (["RIDEPULSE_SCHEMA"], "schema of all tables (default: ridepulse)"),
     (["RIDEPULSE_SCHEDULES"], "rule directory (default: schedules)"),
     (

@@ -13,6 +13,7 @@ extension Int: PrioritizedPush {
 @Suite struct LaneQueueTests {
   private struct Push: PrioritizedPush, Hashable {
     var lane: String
+    var sender = 0
     var validUntil: Int64
     var number: UInt64
   }
@@ -32,6 +33,19 @@ extension Int: PrioritizedPush {
     #expect(queue.popFirst(1).map(\.push.lane) == ["customer"])
     #expect(queue.popFirst(2000).count == 999)
     #expect(queue.isEmpty && queue.nextDeadline == nil)
+  }
+
+  @Test("Senders of one app take turns")
+  func turnsOfSenders() {
+    var queue = LaneQueue<Push>()
+    for number in 0..<10_000 {
+      queue.append(
+        queued(Push(lane: "driver", sender: 0, validUntil: 5, number: UInt64(number))))
+    }
+    queue.append(queued(Push(lane: "driver", sender: 7, validUntil: 9, number: 10_000)))
+    let first = queue.popFirst(10).map(\.push.sender)
+    #expect(first.count { $0 == 7 } == 1)
+    #expect(queue.popFirst(20_000).count == 9991)
   }
 
   @Test("An offer that lives 15 s goes before an arrival time")

@@ -1,0 +1,109 @@
+import AdminServer
+import Base
+import Orchestrator
+import PushClient
+import RideCore
+import RuleFiles
+
+/// The services of a process: one, or one for each cell of a file.
+final class Services: Sendable {
+  /// In the file's order; never empty.
+  let all: [Service]
+  let shared: SharedTransport
+
+  /// - Parameter make: Creates the service of a cell over the connections that all share.
+  init(
+    _ cells: [Cell], _ shared: SharedTransport,
+    _ make: (Cell, SharedTransport) throws -> Service
+  ) throws {
+    self.shared = shared
+    var all: [Service] = []
+    for cell in cells {
+      do {
+        all.append(try make(cell, shared))
+      } catch {
+        guard let name = cell.name else { throw error }
+        throw CommandFailure("cell \(name): \(error)")
+      }
+    }
+    self.all = all
+  }
+
+  /// The only service of a process without cells; nil if there are cells.
+  var only: Service? { all.count == 1 && all[0].cell.name == nil ? all[0] : nil }
+
+  /// The rules in use, which are the same in each cell.
+  var release: RuleRelease { all[0].rulesInUse.release }
+
+  var now: Timestamp { all.first { $0.starting.isDone }?.now ?? all[0].now }
+
+  /// Replaces the keys and certificates.
+  func use(_ credentials: Credentials) {
+    let old = shared.credentials
+    shared.pushes.use(credentials)
+    for service in all { service.credentialsReplaced(old, by: credentials) }
+  }
+
+  /// Stops claiming rides in all cells.
+  func stop() { for service in all { service.stop() } }
+
+  func close() async { await each { await $0.close() } }
+
+  func closePools() async { await each { await $0.pool.close() } }
+
+  private func each(_ body: @escaping @Sendable (Service) async -> Void) async {
+    await withTaskGroup { group in
+      for service in all { group.addTask { await body(service) } }
+    }
+  }
+
+  // MARK: For the admin server and the service manager
+
+  /// What only a restart ends.
+  var stalls: [String] { lines { $0.engine.stalls() } }
+
+  /// What prevents a cell from working; each line begins with the cell.
+  var problems: [String] { lines(\.problems) }
+
+  /// What an operator must know of the rules.
+  var notes: [String] { lines { $0.rulesInUse.notes } }
+
+  private func lines(_ ofService: (Service) -> [String]) -> [String] {
+    all.flatMap { service in ofService(service).map { service.line($0) } }
+  }
+
+  /// Starts a scan for due rides in each cell at once; returns a line for each.
+  func wake() async -> String {
+    let lines = await gather { $0.line(await $0.wake()) }
+    return lines.joined(separator: "\n")
+  }
+
+  /// Returns the page of metrics, with the label `cell` if there are cells.
+  func metrics() async -> String {
+    let families = await gather { await $0.metrics() }
+    if only != nil { return MetricFamily.page(families.flatMap(\.self)) }
+    return ServiceMetrics.page(
+      ofCells: zip(all, families).map { ($0.cell.name ?? "", $1) })
+  }
+
+  /// Returns a value of each service, in their order.
+  private func gather<Value: Sendable>(
+    _ body: @escaping @Sendable (Service) async -> Value
+  ) async -> [Value] {
+    await withTaskGroup(of: (Int, Value).self) { group in
+      for (index, service) in all.enumerated() {
+        group.addTask { (index, await body(service)) }
+      }
+      var found: [(Int, Value)] = []
+      for await value in group { found.append(value) }
+      return found.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+  }
+}
+
+extension Service {
+  /// Returns a line of text with the cell before it, if there are several.
+  fileprivate func line(_ text: String) -> String {
+    cell.name.map { "cell \($0): \(text)" } ?? text
+  }
+}
