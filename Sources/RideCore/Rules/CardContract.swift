@@ -32,7 +32,8 @@ package struct CardField: Hashable, Sendable {
 }
 
 extension CardField {
-  /// Whether the app's property is a Swift optional, which also decodes null and a missing key.
+  /// Whether the app's property is a Swift optional, which also decodes null and a missing key; without
+  /// a value the field is null.
   ///
   /// Cards on screens and apps in the field may lack what a later version added.
   package var isOptionalInApp: Bool { isOptional || (since ?? 1) > 1 }

@@ -196,7 +196,7 @@ struct CompiledPayload: Sendable {
   ) {
     var inner = CompiledPayload(states: states, defaultLocale: defaultLocale)
     switch value {
-    case .literal(.null) where field.isOptional: inner.append(JSONValue.null.json)
+    case .literal(.null) where field.isOptionalInApp: inner.append(JSONValue.null.json)
     case .literal(let constant): inner.append(constant, as: field.type, path: path)
     case .value(let text):
       clocks.formUnion(text.clocks)
@@ -214,7 +214,7 @@ struct CompiledPayload: Sendable {
     isLocalized = isLocalized || inner.isLocalized
     readsMe = readsMe || inner.readsMe
     clocks.formUnion(inner.clocks)
-    if field.isOptional, !inner.isConstant {
+    if field.isOptionalInApp, !inner.isConstant {
       pieces.append(.optional(inner.pieces))
     } else {
       for piece in inner.pieces { append(piece) }

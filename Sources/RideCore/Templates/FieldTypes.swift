@@ -110,7 +110,7 @@ extension FieldType {
       for (key, field) in fields {
         let value = members[key] ?? .null
         fitting[key] =
-          value == .null && field.isOptional
+          value == .null && field.isOptionalInApp
           ? .null : try field.type.fitting(value, at: "\(path).\(key)", states: states)
       }
       return .object(fitting)

@@ -23,6 +23,16 @@ import Testing
     (.int, #""soon""#, " | int", #"ride.attributes.x "soon" is not a number"#),
   ]
 
+  @Test func `R95: a field that a later version added is null without a value`() throws {
+    var stage = CardStage()
+    stage.life.contentState["note"] = .field(
+      .value(Sample.text("{{ride.attributes.note}}")), CardField(.string, since: 2))
+    stage.ride.attributes = "{}"
+    stage.register()
+    stage.run()
+    #expect(stage.wire.first?.aps.value(at: ["content-state", "note"]) == .null)
+  }
+
   @Test(arguments: broken.indices)
   func `is sent as null, with a warning`(index: Int) {
     let (type, json, filter, reason) = Self.broken[index]
