@@ -49,8 +49,14 @@ enum LivingCheck {
   }
 
   private static func nodes(_ state: LivingState) -> [CheckResult] {
-    state.nodes.flatMap { node -> [CheckResult] in
+    let claiming = state.nodes.filter { $0.sinceClaim <= longSilence }
+    if claiming.isEmpty, !state.nodes.isEmpty { return [noneClaims(state.nodes)] }
+    return state.nodes.flatMap { node -> [CheckResult] in
       if node.sinceClaim > longSilence {
+        // Its successor on the same machine, which started after it fell silent.
+        if claiming.contains(where: { $0.host == node.host && $0.age <= node.sinceClaim }) {
+          return []
+        }
         return [
           .warning(
             "node \(node.host)", "it has not claimed for \(node.sinceClaim.rideText)",
@@ -65,6 +71,13 @@ enum LivingCheck {
         )
       ]
     }
+  }
+
+  private static func noneClaims(_ nodes: [LivingState.Node]) -> CheckResult {
+    let last = nodes.map(\.sinceClaim).min() ?? .zero
+    return .failure(
+      "nodes", "none claims; the last claim was \(last.rideText) ago: nothing is sent",
+      "start ridepulse serve; GET /readyz of one that runs names why it does not claim")
   }
 
   private static func pauses(_ state: LivingState) -> [CheckResult] {

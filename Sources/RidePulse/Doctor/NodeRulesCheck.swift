@@ -21,7 +21,7 @@ enum NodeRulesCheck {
     node.rulesProblem.map { problem in
       .warning(
         "rules of \(node.host)",
-        "it refused its rule files and decides with \([node].rulesText): \(problem)",
+        "it refused its rule files and decides with the rules of \([node].rulesText): \(problem)",
         "fix the file on \(node.host); there, ridepulse check names all problems; then send SIGHUP "
           + "to the service, or POST /v1/reload")
     }

@@ -26,6 +26,9 @@ struct StatusReport {
     if case .failed(let why) = state.pin { return why }
     if let failure = state.trial.value ?? nil { return "settlements fail: \(failure)" }
     if living.claiming.isEmpty { return "no node claims rides" }
+    if living.claiming.allSatisfy({ $0.reach == .lost }) {
+      return "no node reaches APNs or FCM, or gets answers"
+    }
     return nil
   }
 
@@ -53,7 +56,11 @@ struct StatusReport {
 
   private var figures: [(String, String)] {
     let due = living.dueRides
-    let oldest = due == 0 ? "none" : "\(due), the oldest for \(living.oldestDue.rideText)"
+    // Events that no node has read count for the age, also while sending is held.
+    let waiting =
+      living.oldestDue < .seconds(1)
+      ? "" : "; events wait, the oldest for \(living.oldestDue.rideText)"
+    let oldest = due == 0 ? "none\(waiting)" : "\(due), the oldest for \(living.oldestDue.rideText)"
     var rows = [("due rides", oldest)]
     rows += living.pauses.all.map { ("paused", $0.text) }
     if living.parkedRides > 0 { rows.append(("parked", counted(Int(living.parkedRides), "ride"))) }

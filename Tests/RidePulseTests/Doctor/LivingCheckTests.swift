@@ -56,6 +56,16 @@ struct LivingCheckTests {
       $0.nodes = [claiming, .init(host: "b", sinceClaim: .seconds(16), reach: .lost)]
       due(&$0, for: .seconds(16))
     },
+    Case("a node that was started again on the same machine", []) {
+      var successor = claiming
+      successor.age = .seconds(20)
+      $0.nodes = [successor, .init(host: "a", sinceClaim: .seconds(21))]
+    },
+    Case("a node that hangs next to an older one", [["node a", "not claimed for 21s"]]) {
+      var older = claiming
+      older.age = .seconds(22)
+      $0.nodes = [older, .init(host: "a", sinceClaim: .seconds(21))]
+    },
     Case("a node that is aside", [["node b", "can't reach APNs or FCM"]]) {
       $0.nodes = [claiming, .init(host: "b", sinceClaim: .seconds(1), reach: .lost)]
     },

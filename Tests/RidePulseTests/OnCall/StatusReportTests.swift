@@ -58,8 +58,22 @@ import TestSupport
     { _, _ in },
     Case(
       testDescription: "a node that is silent", first: "sending    no: no node claims",
-      status: .foundProblems, parts: ["node a", "it has not claimed for 16s"]
+      status: .foundProblems, parts: ["nodes", "none claims; the last claim was 16s ago"]
     ) { _, living in living.nodes = [.init(host: "a", sinceClaim: .seconds(16))] },
+    Case(
+      testDescription: "no node reaches a service",
+      first: "sending    no: no node reaches APNs or FCM", status: .foundProblems,
+      parts: ["node a", "check DNS"]
+    ) { _, living in
+      living.nodes = [.init(host: "a", sinceClaim: .seconds(1), reach: .lost)]
+    },
+    Case(
+      testDescription: "events that no node has read", first: "sending    yes", status: .done,
+      parts: ["due rides  none; events wait, the oldest for 40s"]
+    ) { _, living in
+      living.nodes = [claiming]
+      living.oldestDue = .seconds(40)
+    },
     Case(
       testDescription: "held",
       first: "sending    no: held since 2027-01-15T08:00:00Z by bob: drill",
