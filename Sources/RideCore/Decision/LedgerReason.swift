@@ -205,7 +205,7 @@ extension LedgerReason {
   static func noReceipts(of app: App) -> LedgerReason {
     LedgerReason(
       .noReceipts,
-      "no phone of the \(app) has ever reported a receipt: let the app call seen for each push that "
+      "no phone of the \(app) has reported a receipt in time for an escalation: let the app call seen for each push that "
         + "it displays")
   }
 
