@@ -71,6 +71,18 @@ struct KotlinKitTests {
       "notify a 0 {autoCancel=true, channel=ride_news, smallIcon"
     ),
     (
+      "an offer", alert("a7", #","rp_category":"RIDE_OFFER","rp_until":"99999999999""#),
+      "notify a 0 {autoCancel=true, channel=ride_news, smallIcon=0, timeoutAfter=9"
+    ),
+    (
+      "an offer with its time",
+      alert("a9", #","rp_category":"RIDE_OFFER","rp_until":"99999999999","seconds":"30""#), nil
+    ),
+    (
+      "no offer", alert("a8", #","rp_category":"CHAT","rp_until":"99999999999""#),
+      "notify a 0 {autoCancel=true, channel=ride_news, smallIcon=0, when=9000}"
+    ),
+    (
       "drawn by Android while the app is open",
       """
       message {"android":{"notification":{"title":"T","channel_id":"ride_now","tag":"b"}},\
@@ -114,6 +126,7 @@ struct KotlinKitTests {
       #expect(printed.joined().contains("DELETE /v1/devices/customer/e%3ACd"))
       #expect(printed.joined().contains("POST /v1/seen apns_id=a1"))
       #expect(printed.joined().contains("POST /v1/contact app=customer, owner_id=c1"))
+      try checkThrowing(classes, in: directory)
       try checkLooks(classes, in: directory)
       try checkShuffled(classes, in: directory)
     }
@@ -163,6 +176,21 @@ struct KotlinKitTests {
         #expect(isRight, "\(step.name): \(lines)")
       }
     }
+  }
+
+  /// What the app's code throws is reported, and each message is shown without it.
+  private func checkThrowing(_ classes: [String], in directory: String) throws {
+    let lines = [
+      "sign-in c1 t:1", "throw", Self.alert("a1", #","rp_title":"T""#), "throw",
+      Self.card(1, "start", at: 1), "throw", "lost", "open",
+    ]
+    let phone = try KotlinPhone.live(lines, classes, files: directory + "/throwing")
+    for shown in ["notify a 0 ", "notify 7.r1 1 "] {
+      #expect(phone.output.contains(shown), "\(phone.output)")
+    }
+    let reports = phone.errors.split(separator: "\n").filter { $0.hasPrefix("THREW ") }
+    #expect(reports.count { $0.hasPrefix("THREW style: ") } == 2, "\(phone.errors)")
+    #expect(reports.count { $0.hasPrefix("THREW refresh: ") } == 1, "\(phone.errors)")
   }
 
   /// The parts of a card, on the present Android and on one before Live Updates.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import RideCore
+@testable import RidePulse
 
 /// docs/android.md and clients/kotlin, whose files the page quotes.
 @Suite struct KotlinPageTests {
@@ -26,6 +27,25 @@ import Testing
     let files = try FileManager.default.contentsOfDirectory(
       atPath: Project.path("clients/kotlin"))
     #expect(files.sorted() == KotlinPhone.kit.sorted())
+  }
+
+  @Test(.enabled(if: KotlinCompiler.isInstalled, KotlinCompiler.missing))
+  func `The page's samples of an app compile, with the generated types`() throws {
+    try ScratchFolder.with { directory in
+      let page = try String(contentsOfFile: Self.page, encoding: .utf8)
+      let samples = page.matches(of: /(?m)^```kotlin\n(class \w+ : Application[\s\S]*?)^```$/)
+      #expect(samples.count == 2)
+      let parts = try String(
+        contentsOfFile: Project.path("Tests/RidePulseTests/Kotlin/App.kt"), encoding: .utf8)
+      let app = parts + samples.map { String($0.1) }.joined(separator: "\n")
+      try Data(app.utf8).write(to: URL(fileURLWithPath: directory + "/App.kt"))
+      let rules = try RuleDirectory.load(Project.path("schedules")).get().ruleSet
+      let types = KotlinSource(rules).file(rules.contracts)
+      try Data(types.utf8).write(to: URL(fileURLWithPath: directory + "/Ride.kt"))
+      let classes = try KotlinPhone.compile(in: directory)
+      try KotlinCompiler.compile(
+        ["App.kt", "Ride.kt"], to: directory + "/app.jar", classes: classes, in: directory)
+    }
   }
 
   @Test func `The page's table of messages is that of the shipped rules`() throws {
