@@ -162,19 +162,15 @@ import Testing
           select 'b' || n, 'driver_arrived', 'p' || n, '{"driver_name": "Ana", "plate": "B 1"}'
           from generate_series(1, 10000) n
         """)
-      try await wait(until: "berlin sends: \(server.log)") {
-        try await cells.accepted(cells.stage.session) > 0
-      }
+      // Berlin's are committed, and need seconds.
       try await cells.wien.script(Self.ride("w1"), timeout: patience)
       try await wait(until: "wien sends") { try await cells.accepted(cells.wien) == 1 }
-      let before = try await cells.accepted(cells.stage.session)
-      #expect(before < 10_000, "wien waited for all of berlin")
       try await wait(until: "berlin has sent all", within: .seconds(300)) {
         try await cells.accepted(cells.stage.session) == 10_000
       }
       let arrivals = try cells.stage.pushes().compactMap(\.ride)
       let position = arrivals.firstIndex(of: "w1") ?? arrivals.count
-      print("one push among 10,000 of another cell: \(position) arrived before it")
+      #expect(position < 9000, "\(position) of 10,000 of another cell arrived before it")
       #expect(server.stop() == 0)
     }
   }
