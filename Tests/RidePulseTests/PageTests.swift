@@ -167,16 +167,17 @@ import TestSupport
         let before = messages(files[0])
         for curl in curls { end(curl) }
         #expect(before.count >= 4)
-        // Without a listener there are no queries but those of periodic tasks, of which pauses are read
-        // most often: for three seconds no other is the last one. The page asks each second.
+        // Without a listener there are no queries but those of periodic tasks: for three seconds none
+        // begins. The page asks each second.
         let last =
-          "select query from pg_stat_activity where application_name = 'ridepulse shared' "
+          "select max(query_start) from pg_stat_activity where application_name = 'ridepulse shared' "
           + "and datname = current_database()"
-        var others = 30
-        try await wait(until: "no query but that of pauses", every: .milliseconds(100)) {
-          let isOfPauses = try await stage.value(last)?.contains("ridepulse.pauses") ?? true
-          others = isOfPauses ? others - 1 : 30
-          return others == 0
+        var (known, quiet) = ("", 0)
+        try await wait(until: "three seconds without a query", every: .milliseconds(100)) {
+          let now = try await stage.value(last) ?? ""
+          quiet = now == known ? quiet + 1 : 0
+          known = now
+          return quiet == 30
         }
       }
     }

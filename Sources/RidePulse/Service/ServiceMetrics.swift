@@ -52,7 +52,8 @@ enum ServiceMetrics {
     PushMetrics.families(reading.tally, expected) + [build] + health(reading)
       + (reading.release.map(RuleMetrics.families) ?? [])
       + engine(reading.engine) + [postsOff(reading.postsOff), paused(reading.pauses)]
-      + connections(reading.transport, ahead: reading.apnsAhead) + accessTokens(reading.accessTokens) + database(reading)
+      + connections(reading.transport, ahead: reading.apnsAhead)
+      + accessTokens(reading.accessTokens) + database(reading)
       + tasks(reading.lastSuccesses) + [SpanCounts.family(reading.spans)]
       + ProcessMetrics.families()
   }

@@ -92,8 +92,16 @@ struct LivingCheckTests {
       $0.nodes[0].rulesProblem = "a.yaml:3:1: no"
     },
     Case("a node that refused its files and is gone", [["node a", "not claimed"]]) {
-      $0.nodes = [deciding("a", "0123456789abcdef", for: 90, silentFor: 16)]
+      $0.nodes = [
+        deciding("a", "0123456789abcdef", for: 90, silentFor: 16),
+        deciding("b", "0123456789abcdef", for: 90),
+      ]
       $0.nodes[0].rulesProblem = "a.yaml:3:1: no"
+    },
+    Case("nodes that all fell silent", [["nodes", "the last claim was 16s ago"]]) {
+      $0.nodes = [
+        .init(host: "a", sinceClaim: .seconds(16)), .init(host: "b", sinceClaim: .seconds(90)),
+      ]
     },
     Case("a pause", [["paused app", "app driver until 1970-01-01T00:01:00Z by eve"]]) {
       let (start, end) = (Timestamp(epochSeconds: 0), Timestamp(epochSeconds: 60))
@@ -123,7 +131,8 @@ struct LivingCheckTests {
     let results = LivingCheck.results(probes)
     #expect(results.map(\.name) == example.warnings.map { $0[0] })
     for (result, warning) in zip(results, example.warnings) {
-      #expect(result.standing == .warning && result.remedy.count == 1)
+      let standing: CheckResult.Standing = result.name == "nodes" ? .failure : .warning
+      #expect(result.standing == standing && result.remedy.count == 1)
       #expect(result.what.contains(warning[1]), "\(result.what)")
     }
   }
