@@ -253,7 +253,7 @@ import Testing
     #expect(
       APIError.Code.allCases.map { "\($0.status) \($0.rawValue)" } == [
         "400 invalid_json", "400 invalid_idempotency_key", "400 invalid_path",
-        "400 invalid_request", "401 unauthorized",
+        "400 invalid_request", "400 cell_missing", "401 unauthorized",
         "403 forbidden", "404 not_found", "404 unknown_ride", "404 not_recorded",
         "405 method_not_allowed",
         "409 request_in_progress", "409 wrong_state", "410 cursor_lost", "413 body_too_large",
