@@ -180,8 +180,8 @@ create table ridepulse.revisions (
   id         integer primary key,
   rules      text not null,
   version    text not null,
-  first_at timestamptz not null default clock_timestamp(),
-  last_at  timestamptz not null default clock_timestamp()
+  first_at   timestamptz not null default clock_timestamp(),
+  last_at    timestamptz not null default clock_timestamp()
 );
 
 comment on table ridepulse.revisions is

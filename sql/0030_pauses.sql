@@ -1,5 +1,5 @@
--- For people on call: what the nodes are and who holds sending; pauses of a rule, an event or an app;
--- events that are discarded. Reasons: docs/decisions/0122-pauses.md.
+-- For people on call: who holds sending; pauses of a rule, an event or an app; events that are
+-- discarded. Reasons: docs/decisions/0122-pauses.md.
 
 create function ridepulse.record_hold() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$

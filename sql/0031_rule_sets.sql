@@ -1,4 +1,5 @@
--- The files of the last good rules, with which a node starts if its own have problems. Reasons: docs/decisions/0125-rules-as-a-release.md.
+-- The files of the last good rules, with which a node starts if its own have problems.
+-- Reasons: docs/decisions/0125-rules-as-a-release.md.
 
 create table ridepulse.rule_sets (
   digest        text primary key check (digest ~ '^[0-9a-f]{64}$'),
