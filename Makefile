@@ -7,7 +7,7 @@ RELEASE = $(FLAGS) -c release --static-swift-stdlib
 KIT = clients/swift
 FORMAT = Package.swift Sources Tests $(KIT)/Package.swift $(KIT)/Sources $(KIT)/Tests $(KIT)/Stubs
 # What upgrade-test runs next to this build: its migrations are those of today, docs/decisions/0029-migrations-before-a-release.md.
-PREVIOUS ?= 9475b31a
+PREVIOUS ?= 9b623c1b
 CASES ?= 1000000
 SEED ?= $(shell date +%s)000000
 
