@@ -129,7 +129,7 @@ object RideNotifications {
     val alert = builder(context, message, channel, text(context, message, "title"), body)
       .setStyle(NotificationCompat.BigTextStyle().bigText(body)).setGroup(message["rp_group"])
       .setWhen(message.time * 1000).setAutoCancel(true)
-    // Nobody can accept an offer that has run out.
+    // An offer that has run out can't be accepted.
     message.offerEnd?.let { alert.setTimeoutAfter((it - now) * 1000) }
     return style(context, alert, message)
   }
