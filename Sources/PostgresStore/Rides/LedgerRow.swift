@@ -88,8 +88,8 @@ extension LedgerRow: SelectedRecord {
     // The key has another name within, so that `apns_id` is that of the row.
     seenAt = try columns.next(
       """
-      (select r.first_at from (
-        select apns_id as push, seen_at as first_at from ridepulse.receipts) r
+      (select r.first_seen from (
+        select apns_id as push, seen_at as first_seen from ridepulse.receipts) r
        where r.push = apns_id)
       """)
     decidedBy = (try columns.next("decided_by") as Int64?).flatMap(Int32.init(exactly:))
