@@ -83,7 +83,8 @@ enum Serve: Command {
         guard try await service.start(onWait: { supervision.waiting($0) }) else { return .done }
         onServing(service)
         await Superuser.warn(service.pool, log)
-        await serve(service, supervision)
+        supervision.ready()
+        await services.supervised(by: supervision) { await service.run() }
         return .done
       }
     }
@@ -111,17 +112,6 @@ enum Serve: Command {
           + "off")
     }
     return file.cells
-  }
-
-  private static func serve(_ service: Service, _ supervision: Supervision) async {
-    supervision.ready()
-    let tasks = Task { await service.tasks.run() }
-    let keepalive = Task {
-      await supervision.keepalive(
-        stuck: { service.engine.stalls() }, problems: { service.problems })
-    }
-    await service.engine.run()
-    for task in [tasks, keepalive] { task.cancel() }
   }
 
   /// Throws if the database's pin keeps a single run from sending.

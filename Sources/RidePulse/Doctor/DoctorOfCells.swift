@@ -1,3 +1,4 @@
+import Base
 import RideCore
 
 /// Checks the databases of all cells, and APNs and FCM once.
@@ -29,17 +30,9 @@ struct DoctorOfCells {
   }
 
   private func databases(_ rules: RuleState) async -> [DatabaseState] {
-    await withTaskGroup(of: (Int, DatabaseState).self) { group in
-      var found: [(Int, DatabaseState)] = []
-      for (index, cell) in cells.enumerated() {
-        if index >= Self.width, let next = await group.next() { found.append(next) }
-        let environment = cell.environment(context.environment)
-        group.addTask {
-          (index, await cell.with { await Doctor.databaseState(environment, rules) })
-        }
-      }
-      for await state in group { found.append(state) }
-      return found.sorted { $0.0 < $1.0 }.map(\.1)
+    let environment = context.environment
+    return await cells.concurrentMap(atMost: Self.width) { cell in
+      await cell.with { await Doctor.databaseState(cell.environment(environment), rules) }
     }
   }
 }

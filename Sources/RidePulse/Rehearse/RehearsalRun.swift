@@ -64,27 +64,17 @@ struct RehearsalRun {
 
   /// Replays the day in so many parts at once; their number does not change the result.
   func run(parts: Int) async throws -> Outcome {
-    let outcomes = await withTaskGroup(of: (Int, Result<Outcome, PartFailure>).self) { group in
-      for part in 0..<parts {
-        group.addTask {
-          do throws(PartFailure) {
-            return (part, .success(try run(part, of: parts)))
-          } catch {
-            return (part, .failure(error))
-          }
-        }
+    let outcomes = await (0..<parts).concurrentMap { part -> Result<Outcome, PartFailure> in
+      do throws(PartFailure) { return .success(try run(part, of: parts)) } catch {
+        return .failure(error)
       }
-      var outcomes: [Int: Result<Outcome, PartFailure>] = [:]
-      for await (part, outcome) in group { outcomes[part] = outcome }
-      return outcomes
     }
-    let failures = outcomes.values.compactMap { outcome in
+    let failures = outcomes.compactMap { outcome in
       if case .failure(let failure) = outcome { failure } else { nil }
     }
     if let first = failures.min(by: { $0.line < $1.line }) { throw first.failure }
     var sum: Outcome?
-    for part in 0..<parts {
-      guard case .success(let outcome)? = outcomes[part] else { continue }
+    for case .success(let outcome) in outcomes {
       if sum == nil { sum = outcome } else { sum?.result.add(outcome.result) }
     }
     guard let sum else { throw emptyFile }

@@ -22,14 +22,9 @@ final class CellStarts: Sendable {
   }
 
   func run() async {
-    let keepalive = Task { [services, supervision] in
-      await supervision.keepalive(
-        stuck: { services.stalls }, problems: { services.problems })
+    await services.supervised(by: supervision) {
+      await services.all.concurrentMap { await self.serve($0) }
     }
-    await withTaskGroup { group in
-      for service in services.all { group.addTask { await self.serve(service) } }
-    }
-    keepalive.cancel()
   }
 
   private func serve(_ service: Service) async {
@@ -43,9 +38,7 @@ final class CellStarts: Sendable {
     onServing(service)
     await Superuser.warn(service.pool, service.log)
     services.shared.enter()
-    let tasks = Task { await service.tasks.run() }
-    await service.engine.run()
-    tasks.cancel()
+    await service.run()
   }
 
   /// Starts a cell, again and again; returns false once the process stops.

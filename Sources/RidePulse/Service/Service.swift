@@ -241,6 +241,13 @@ final class Service: Sendable {
     mistakes.reloaded()
   }
 
+  /// Claims and sends until `stop`, and runs the periodic tasks meanwhile.
+  func run() async {
+    let repeated = Task { await tasks.run() }
+    await engine.run()
+    repeated.cancel()
+  }
+
   /// Stops claiming rides; the engine's run ends once the rides in flight are settled.
   func stop() {
     engine.stop()

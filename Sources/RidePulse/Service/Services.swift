@@ -47,17 +47,20 @@ final class Services: Sendable {
   /// Stops claiming rides in all cells.
   func stop() { for service in all { service.stop() } }
 
-  func close() async { await each { await $0.close() } }
+  func close() async { await all.concurrentMap { await $0.close() } }
 
-  func closePools() async { await each { await $0.pool.close() } }
-
-  private func each(_ body: @escaping @Sendable (Service) async -> Void) async {
-    await withTaskGroup { group in
-      for service in all { group.addTask { await body(service) } }
-    }
-  }
+  func closePools() async { await all.concurrentMap { await $0.pool.close() } }
 
   // MARK: For the admin server and the service manager
+
+  /// Reports to the service manager while `body` runs.
+  func supervised(by supervision: Supervision, _ body: () async -> Void) async {
+    let keepalive = Task {
+      await supervision.keepalive(stuck: { self.stalls }, problems: { self.problems })
+    }
+    await body()
+    keepalive.cancel()
+  }
 
   /// What only a restart ends.
   var stalls: [String] { lines { $0.engine.stalls() } }
@@ -74,30 +77,16 @@ final class Services: Sendable {
 
   /// Starts a scan for due rides in each cell at once; returns a line for each.
   func wake() async -> String {
-    let lines = await gather { $0.line(await $0.wake()) }
+    let lines = await all.concurrentMap { $0.line(await $0.wake()) }
     return lines.joined(separator: "\n")
   }
 
   /// Returns the page of metrics, with the label `cell` if there are cells.
   func metrics() async -> String {
-    let families = await gather { await $0.metrics() }
+    let families = await all.concurrentMap { await $0.metrics() }
     if only != nil { return MetricFamily.page(families.flatMap(\.self)) }
     return ServiceMetrics.page(
       ofCells: zip(all, families).map { ($0.cell.name ?? "", $1) })
-  }
-
-  /// Returns a value of each service, in their order.
-  private func gather<Value: Sendable>(
-    _ body: @escaping @Sendable (Service) async -> Value
-  ) async -> [Value] {
-    await withTaskGroup(of: (Int, Value).self) { group in
-      for (index, service) in all.enumerated() {
-        group.addTask { (index, await body(service)) }
-      }
-      var found: [(Int, Value)] = []
-      for await value in group { found.append(value) }
-      return found.sorted { $0.0 < $1.0 }.map(\.1)
-    }
   }
 }
 
