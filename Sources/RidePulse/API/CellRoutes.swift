@@ -12,10 +12,10 @@ enum CellRoutes {
     if services.only != nil { return lists.flatMap(\.self) }
     let names = services.all.map { $0.cell.name ?? "" }
     // The rules are those of all cells, so that reloading them concerns none in particular.
-    let (whole, own) = split(lists[0]) { $0.path == reloadPath }
-    let ofCells = own.indices.map { index in
-      below(own[index], names, lists.map { split($0) { $0.path == reloadPath }.rest[index] })
-    }
+    let whole = lists[0].filter { $0.path == reloadPath }
+    let ownLists = lists.map { $0.filter { $0.path != reloadPath } }
+    let own = ownLists[0]
+    let ofCells = own.indices.map { index in below(own[index], names, ownLists.map { $0[index] }) }
     return whole + files + [overview(names)] + ofCells
       + own.filter { $0.path.hasPrefix("/v1/") }.map { refusing($0, names) }
   }
@@ -24,12 +24,6 @@ enum CellRoutes {
 
   /// The files of the page, which each cell's page refers to.
   private static var files: [Route] { PageFile.routes.filter { $0.path != "/" } }
-
-  private static func split(
-    _ routes: [Route], _ isFirst: (Route) -> Bool
-  ) -> (first: [Route], rest: [Route]) {
-    (routes.filter(isFirst), routes.filter { !isFirst($0) })
-  }
 
   /// Returns a route that passes requests below `/cells/NAME` to the cell's own.
   private static func below(_ route: Route, _ names: [String], _ own: [Route]) -> Route {

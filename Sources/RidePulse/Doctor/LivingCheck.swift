@@ -49,7 +49,7 @@ enum LivingCheck {
   }
 
   private static func nodes(_ state: LivingState) -> [CheckResult] {
-    let claiming = state.nodes.filter { $0.sinceClaim <= longSilence }
+    let claiming = state.claiming
     if claiming.isEmpty, !state.nodes.isEmpty { return [noneClaims(state.nodes)] }
     return state.nodes.flatMap { node -> [CheckResult] in
       if node.sinceClaim > longSilence {
@@ -94,7 +94,7 @@ enum LivingCheck {
     let what =
       "\(counted(Int(state.dueRides), "ride")) \(state.dueRides == 1 ? "is" : "are") due, "
       + "the oldest for \(state.oldestDue.rideText)"
-    if !state.nodes.contains(where: { $0.sinceClaim <= longSilence }) {
+    if state.claiming.isEmpty {
       return state.oldestDue <= longSilence
         ? []
         : [
@@ -150,4 +150,9 @@ enum LivingCheck {
           + "then ridepulse revive --app \(ShellText.word(lost.app)) --since TIME brings them back")
     }
   }
+}
+
+extension LivingState {
+  /// The nodes that claim.
+  var claiming: [Node] { nodes.filter { $0.sinceClaim <= LivingCheck.longSilence } }
 }

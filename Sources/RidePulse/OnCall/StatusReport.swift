@@ -90,11 +90,6 @@ struct StatusReport {
   }
 }
 
-extension LivingState {
-  /// The nodes that claim.
-  fileprivate var claiming: [Node] { nodes.filter { $0.sinceClaim <= LivingCheck.longSilence } }
-}
-
 extension SendingHold {
   /// `held since 2026-11-29T02:10:00Z by alice: wrong texts`
   var text: String {
