@@ -59,6 +59,17 @@ import Testing
     #expect(try await !claim(by: second).view.isTakenOver)
   }
 
+  /// What a claim leaves whose snapshot is older than another node's settlement of the same event.
+  @Test(arguments: [nil, "memo = '{}'", "due_at = now()", "unread = 1"])
+  func `a release leaves no row that nothing makes due`(known: String?) async throws {
+    let claimed = try await claim(by: first).claim
+    try await session.script("delete from ridepulse.events")
+    if let known { try await session.script("update ridepulse.agenda set \(known)") }
+    try await first.release([claimed])
+    let rows = try await session.value("select count(*) from ridepulse.agenda where node is null")
+    #expect(rows == (known == nil ? "0" : "1"))
+  }
+
   @Test func `a parked ride may have been sent, and its old claim ends`() async throws {
     let claimed = try await claim(by: first)
     try await first.park(claimed.claim, reason: "refused")

@@ -146,15 +146,25 @@ enum LeaseStatements {
   /// Releases `takenClaims` unchanged.
   ///
   /// A ride is taken over if its previous holder lost it only by the end of the lease; the next
-  /// holder must find that in the row, too. The rides are due again at once.
+  /// holder must find that in the row, too. The rides are due again at once, but for those of which
+  /// nothing is known: a claim may put a ride on the agenda for an event that another node has just
+  /// settled. Their rows go, since nothing would make them due.
   static let release = Statement(
     name: "release",
     sql: """
+      with given as (
+        select a.ctid as place, r.is_taken_over, not r.is_taken_over and a.memo is null
+          and a.due_at is null and a.unread = 0 as is_empty
+        from ridepulse.agenda a, \(takenClaims.table("r"))
+        where a.ride_id = any (\(takenClaims.keys)) and a.ride_id = r.ride_id and a.fence = r.fence
+          and a.node = r.node
+        for update of a
+      ), emptied as (
+        delete from ridepulse.agenda a using given where a.ctid = given.place and given.is_empty
+      )
       update ridepulse.agenda a set leased_until = '-infinity',
-        node = case when r.is_taken_over then a.node end
-      from \(takenClaims.table("r"))
-      where a.ride_id = any (\(takenClaims.keys)) and a.ride_id = r.ride_id and a.fence = r.fence
-        and a.node = r.node
+        node = case when given.is_taken_over then a.node end
+      from given where a.ctid = given.place and not given.is_empty
       """)
 
   /// Records whether node $1 reaches APNs, $2, and returns whether another live node reaches it, and
