@@ -74,7 +74,7 @@ enum RidePulseMain {
       Terminal.printError(log.lastLine(error.description))
       return .usage
     } catch {
-      Terminal.printError(log.lastLine("\(error)"))
+      Terminal.printError(log.lastLine(MissingGrant.text(error, of: command.form)))
       return (error as? CommandFailure)?.status ?? .failed
     }
   }

@@ -103,7 +103,10 @@ import Testing
     await #expect(throws: StoreFailure.self) { try await claim() }
     // Another node has it.
     try await session.script(
-      "update ridepulse.agenda set leased_until = now() + interval '5 minutes'")
+      """
+      insert into ridepulse.agenda (ride_id, fence, leased_until)
+      values ('r', nextval('ridepulse.fence'), now() + interval '5 minutes')
+      """)
     await #expect(throws: StoreFailure.self) { try await claim() }
     try await session.script("alter table ridepulse.away rename to rides")
     #expect(try await claim() == [])

@@ -144,10 +144,45 @@ import Testing
           let refused = try Command.ridepulse(words, environment)
           #expect(refused.status == 1, "\(words): \(refused)")
           #expect(refused.errors.contains("permission denied"), "\(words): \(refused)")
+          // A start of serve names doctor.
+          let advice = words[0] == "serve" ? "doctor" : "'grant ridepulse_engine to LOGIN'"
+          #expect(refused.errors.contains(advice), "\(refused)")
         }
         #expect(
           try await stage.value("select string_agg(event, ' ') from ridepulse.events")
             == "requested")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ["explain", "r1"], ["preview"], ["nodes"], ["export", "--from", "2024-11-21"],
+  ])
+  func `a login without rights is told which role to grant`(words: [String]) async throws {
+    try await Stage.run { stage in
+      try await withLogin(stage) { _ in
+      } _: { environment in
+        let refused = try Command.ridepulse(words, environment)
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("'grant ridepulse_reader to LOGIN'"), "\(refused)")
+      }
+    }
+  }
+
+  @Test func `a superuser is warned of the schema that it owns, and of no other's`() async throws {
+    try await Stage.run { stage in
+      let environment = ["DATABASE_URL": stage.conninfo]
+      func warned() throws -> Bool {
+        let made = try Command.ridepulse(["migrate", "--roles"], environment)
+        #expect(made.status == 0, "\(made)")
+        return made.errors.contains("is a superuser")
+      }
+      #expect(try warned())
+      try await withLogin(stage) { login in
+        try await stage.sql("alter schema ridepulse owner to \(login)")
+      } _: { _ in
+        #expect(try !warned())
+        try await stage.sql("alter schema ridepulse owner to postgres")
       }
     }
   }

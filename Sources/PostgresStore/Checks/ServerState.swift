@@ -17,6 +17,8 @@ package struct ServerState: Hashable, Sendable {
   package var isReadOnly: Bool
   /// Whether the schema of RidePulse exists, in any version.
   package var hasSchema: Bool
+  /// Whether the schema exists and belongs to the role.
+  package var ownsSchema = false
   /// Whether the role may create the schema.
   package var mayMakeSchema: Bool
   /// The role's `statement_timeout`; nil if there is none.
@@ -51,7 +53,9 @@ extension ServerState {
         to_regnamespace('ridepulse') is not null,
         has_database_privilege(current_database(), 'create'), current_setting('server_encoding'),
         (select rolsuper from pg_roles where rolname = current_user),
-        (select setting from pg_settings where name = 'statement_timeout')
+        (select setting from pg_settings where name = 'statement_timeout'),
+        exists (select from pg_namespace
+          where nspname = 'ridepulse' and nspowner = to_regrole(quote_ident(current_user)))
       """)
 
   /// The role's name, quoted as SQL requires, and `statement_timeout`, as SHOW prints it.
@@ -77,6 +81,7 @@ extension ServerState {
       isSuperuser: row.bool(0, 8) ?? false, isReadOnly: try row.value(0, 4),
       hasSchema: try row.value(0, 5), mayMakeSchema: try row.value(0, 6))
     facts.statementLimit = row.int64(0, 9).flatMap { $0 > 0 ? .milliseconds($0) : nil }
+    facts.ownsSchema = try row.value(0, 10)
     return facts
   }
 }

@@ -41,7 +41,7 @@ enum SettleRows {
     after: rides.last,
     [.integer("id") { $0.id }, .integer("created_at") { $0.at.microseconds }])
 
-  /// Ledger rows. The event has no ID if it is a schedule slot.
+  /// Ledger rows, by the columns of the ledger. The event has no ID if it is a schedule slot.
   static let entries = RowParameters<Part<LedgerEntry>>(
     after: events.last,
     [

@@ -54,11 +54,21 @@ enum SettleStatements {
       )
       """)
 
-  private static let ledgerColumns = """
-    ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
-              collapse_id, device_id, token_suffix, occurred_at, finished_at, priority, expiration,
-              card_event, reason_code, decided_by, apns_unique_id, owner_id
-    """
+  /// What a row of the ledger has besides the values of its entry.
+  private static let derived = [
+    ("finished_at", "case when n.status <> 'pending' then clock_timestamp() end"),
+    ("decided_by", "held.revision"),
+  ]
+
+  private static let ledgerColumns = (SettleRows.entries.names + derived.map { $0.0 })
+    .joined(separator: ", ")
+
+  /// The values of `ledgerColumns`.
+  private static let ledgerValues =
+    (SettleRows.entries.names.map { name in
+      name == "occurred_at"
+        ? "\(SQLTime.timestamp("n.occurred_at")) as occurred_at" : "n.\(name)"
+    } + derived.map { "\($0.1) as \($0.0)" }).joined(separator: ", ")
 
   /// All locations (ctids) at which the agenda rows of this settlement may be.
   private static let locations = """
@@ -126,12 +136,7 @@ enum SettleStatements {
             and e.id + 0 = c.id and \(SQLTime.micros("e.created_at")) = c.created_at
         ), entries as materialized (
           -- One ledger row for each push.
-          select n.ride_id, n.apns_id, n.event_id, n.event, n.rule, n.app, n.push_type, n.status,
-            n.reason, n.attempts, n.collapse_id, n.device_id, n.token_suffix,
-            \(SQLTime.timestamp("n.occurred_at")) as occurred_at,
-            case when n.status <> 'pending' then clock_timestamp() end as finished_at,
-            n.priority, n.expiration, n.card_event, n.reason_code, held.revision as decided_by,
-            n.apns_unique_id, n.owner_id, held.may_have_rows
+          select \(ledgerValues), held.may_have_rows
           from \(SettleRows.entries.table("n"))
           join held on held.ride_id = n.ride_id
         ), added as (

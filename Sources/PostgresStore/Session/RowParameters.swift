@@ -27,10 +27,11 @@ struct RowParameters<Row>: Sendable {
   /// The rows as an SQL table, such as `unnest($2::text[], $3::bigint[]) as r (id, fence)`.
   func table(_ alias: String) -> String {
     let arrays = columns.enumerated().map { "$\(first + $0)::\($1.type)[]" }
-    let names = columns.map(\.name)
     return "unnest(\(arrays.joined(separator: ", ")))\n"
       + "      as \(alias) (\(names.joined(separator: ", ")))"
   }
+
+  var names: [String] { columns.map(\.name) }
 
   /// The array of the first column, the key.
   var keys: String { columns.first.map { "$\(first)::\($0.type)[]" } ?? "" }

@@ -5,7 +5,7 @@ import RideCore
 struct Arguments {
   private(set) var operands: [String] = []
   private var values: [String: [String]] = [:]
-  private let form: CommandForm
+  let form: CommandForm
 
   /// Parses words by a command's form.
   ///

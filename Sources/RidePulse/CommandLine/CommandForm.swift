@@ -1,4 +1,5 @@
 import Base
+import PostgresStore
 import RideCore
 
 /// The operands and options of a command: arguments are parsed and validated by it; help, man page and
@@ -34,6 +35,8 @@ struct CommandForm {
   var options: [Option] = []
   /// The lines that the help shows below the options.
   var notes: [String] = []
+  /// The role whose rights it needs; nil for the schema's owner.
+  var role: Role? = .engine
 
   /// The options of every command.
   static let common: [Option] = [

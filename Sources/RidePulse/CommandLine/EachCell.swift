@@ -23,7 +23,8 @@ enum EachCell {
       } catch let nothing as NothingFound {
         absence = nothing
       } catch {
-        Terminal.printError(context.log.lastLine("cell \(cell.name ?? ""): \(error)"))
+        let text = MissingGrant.text(error, of: context.arguments.form)
+        Terminal.printError(context.log.lastLine("cell \(cell.name ?? ""): \(text)"))
         statuses.append(.failed)
       }
     }

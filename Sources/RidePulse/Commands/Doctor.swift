@@ -11,7 +11,8 @@ enum Doctor: Command {
       "It reads the environment that serve reads, and ends within two minutes even if a server hangs.",
       "A push to a token of zeros tests key and topics at APNs; no phone receives it.",
       "Exit status 2 if a check fails; warnings are not failures.",
-    ])
+    ],
+    role: .reader)
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     guard let file = try CellFile(context.environment) else {

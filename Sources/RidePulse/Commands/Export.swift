@@ -24,7 +24,8 @@ enum Export: Command {
       "order of the commits. A verdict is in the file of the day on which it was written, whenever its",
       "event was. A day can be exported 5 minutes after its end. The files name people: only their owner",
       "may read them.",
-    ])
+    ],
+    role: .reader)
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let arguments = context.arguments

@@ -15,7 +15,8 @@ enum Forget: Command {
       "Signs the person's phones out, then deletes the person's rows and removes the ID from those of",
       "others; prints how many rows of each table that were. An attached table still names the person",
       "and brings the rides back: erase there first. docs/privacy.md lists what is kept where.",
-    ])
+    ],
+    role: nil)
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let owner = context.arguments.operands[0]

@@ -18,7 +18,8 @@ enum Migrate: Command {
       "--roles gives the three roles exactly the rights in docs/sql.md, and may be repeated: do so",
       "after each upgrade. A missing role needs CREATEROLE; with --dry-run it prints SQL for psql.",
       "json is one object; with --check, missing lists the steps.",
-    ])
+    ],
+    role: nil)
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let format = context.arguments.choice("--format") ?? OutputFormat.table
@@ -57,8 +58,10 @@ enum Migrate: Command {
   private static func migrate(
     _ session: PostgresSession, _ report: inout MigrateReport
   ) async throws {
-    if let warning = Self.warning(try await ServerState.read(session)) {
-      Terminal.printError(warning)
+    let server = try await ServerState.read(session)
+    if server.isSuperuser {
+      let isPending = try await !Migrations.state(session).missing.isEmpty
+      if server.ownsSchema || isPending { Terminal.printError(Self.warning(server)) }
     }
     var progress = ProgressLine()
     defer { progress.end() }
@@ -116,15 +119,14 @@ enum Migrate: Command {
     report.add(roles: Role.allCases.map { session.schema.applied(to: $0.rawValue) })
   }
 
-  /// Returns a warning if the role that will own the schema has too many rights.
-  static func warning(_ server: ServerState) -> String? {
-    guard server.isSuperuser else { return nil }
-    return """
-      ridepulse: warning: role \(server.role) is a superuser. The functions of schema \(Database.schema) run \
-      with their owner's rights: a flaw in one of them would give away the server. Make a role that \
-      owns nothing else, and migrate under it: psql -c 'create role ridepulse_owner login' \
-      -c 'grant create on database "\(server.database)" to ridepulse_owner'. docs/sql.md, Rights, \
-      hands over a schema that exists.
-      """
+  /// The warning for a superuser that owns the schema or will own a part of it.
+  private static func warning(_ server: ServerState) -> String {
+    """
+    ridepulse: warning: role \(server.role) is a superuser. The functions of schema \(Database.schema) run \
+    with their owner's rights: a flaw in one of them would give away the server. Make a role that \
+    owns nothing else, and migrate under it: psql -c 'create role ridepulse_owner login' \
+    -c 'grant create on database "\(server.database)" to ridepulse_owner'. docs/sql.md, Rights, \
+    hands over a schema that exists.
+    """
   }
 }

@@ -42,7 +42,8 @@ enum Preview: Command {
       "Rides are read in their current state and moved through time with the decision that serve uses.",
       "No connection to APNs is opened and nothing is written. A preview assumes that APNs accepts",
       "every push and that no ride changes.",
-    ])
+    ],
+    role: .reader)
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let arguments = context.arguments

@@ -11,7 +11,8 @@ enum Status: Command {
       "It reads the database, and the pin by the environment, as doctor does: last claims, due rides,",
       "holds and pauses, pushes of the last 5 minutes by app, phones lost within the last hour. Exit",
       "status 2 if nothing is sent.",
-    ])
+    ],
+    role: .reader)
 
   private static let interval: Duration = .seconds(2)
 
@@ -63,7 +64,8 @@ enum Nodes: Command {
     notes: [
       "A node is listed for 10 minutes after its last claim. Nodes with different rules, which rolling",
       "upgrades have for minutes, are a warning of doctor.",
-    ])
+    ],
+    role: .reader)
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     try await EachCell.run(context) { context in

@@ -34,7 +34,8 @@ enum Explain: Command {
       "matches leave no trace after they are handled. html is one page about a ride, with what its",
       "phones showed: the texts of a ride that serve recorded (RIDEPULSE_RECORD), by the rules of",
       "RIDEPULSE_SCHEDULES, or schedules, or RIDEPULSE_RULES_SHARE, if those decided it.",
-    ])
+    ],
+    role: .reader)
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let query = try SearchQuery(context.arguments)
