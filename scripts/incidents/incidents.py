@@ -258,7 +258,8 @@ INCIDENTS = [
     Incident("topic", "APNs refuses an app's topic", refuse_topic, r"DeviceTokenNotForTopic|topic",
              "TopicRefused|LanePaused",
              fix_it=lambda world: world.apns.post("faults", []),
-             runbook="unquarantine customer"),
+             # With the name of an app that has none, which lanes paused in time see to, it is an error.
+             runbook="unquarantine --all"),
     Incident("gone", "APNs reports 140 of 200 phones as gone", report_gone,
              r"lost phones|were disabled|reported as gone", "Lost|Gone", fix_it=register_again),
     Incident("fcm", "FCM is down", lambda world: world.fcm.kill(), r"FCM.*(" + UNREACHABLE + ")",

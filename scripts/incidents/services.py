@@ -159,6 +159,10 @@ class Node:
             checks = json.loads(done.stdout)["checks"]
         except (ValueError, KeyError):
             return []
+        # Builds before 0.1.0 have other names.
+        for check in checks:
+            check.setdefault("message", check.get("what"))
+            check.setdefault("status", check.get("standing"))
         return [check for check in checks if check["status"] not in ("ok", "skipped")]
 
 
