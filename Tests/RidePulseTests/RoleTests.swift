@@ -156,7 +156,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ["explain", "r1"], ["preview"], ["nodes"], ["export", "--from", "2024-11-21"],
+    ["explain", "r1"], ["preview"], ["nodes"],
+    ["export", "--from", "2024-11-21", "--to", "2024-11-21", "--output", "/var/empty"],
   ])
   func `a login without rights is told which role to grant`(words: [String]) async throws {
     try await Stage.run { stage in
