@@ -6,7 +6,8 @@ enum DatabaseCheck {
   static func results(_ probes: DatabaseState) -> [CheckResult] {
     let found = [
       [server(probes), schema(probes), rights(probes), listen(probes)],
-      QueueCheck.results(probes.queue), ClockCheck.database(probes.lead), holder(probes),
+      QueueCheck.results(probes.queue), ClockCheck.database(probes.lead),
+      DeadRowsCheck.results(probes),
       superuser(probes), DatabaseIdentityCheck.results(probes), WatchCheck.results(probes),
       LivingCheck.results(probes), LimitCheck.results(probes),
     ]
@@ -198,51 +199,6 @@ enum DatabaseCheck {
       return .failure(
         "listen", "a second connection failed: \(why)",
         "raise max_connections, or the pool's size; \(needed)")
-    }
-  }
-
-  /// Longer than any transaction of a ride service.
-  private static let longAge: Duration = .seconds(5 * 60)
-  /// Used if the age is unknown: this many transactions bloat indexes so that claims slow down.
-  private static let manyTransactions: Int64 = 1_000_000
-
-  private static func holder(_ probes: DatabaseState) -> [CheckResult] {
-    let name = "dead rows"
-    return probes.holder.judged(
-      name, needs: "postgres", else: "what prevents their removal can't be read"
-    ) { holder in
-      guard let holder else { return [.ok(name, "nothing prevents their removal")] }
-      let age = holder.age.map { " for \($0.rideText)" } ?? ""
-      let what =
-        "\(words(holder)) prevents their removal\(age), \(counted(Int(holder.transactions), "transaction"))"
-      let isLong = holder.age.map { $0 >= longAge } ?? (holder.transactions >= manyTransactions)
-      return [
-        isLong
-          ? .warning(name, "\(what); claims slow down with that", release(holder))
-          : .ok(name, what)
-      ]
-    }
-  }
-
-  private static func words(_ holder: BlockingBackend) -> String {
-    switch holder.kind {
-    case .session: "session \(holder.processID.map { "\($0)" } ?? "?") (\(holder.name))"
-    case .prepared: "the prepared transaction \(holder.name)"
-    case .slot: "the replication slot \(holder.name)"
-    }
-  }
-
-  private static func release(_ holder: BlockingBackend) -> String {
-    let name = SQLText.literal(holder.name)
-    func psql(_ sql: String) -> String {
-      "as its role or a superuser: psql -c \(ShellText.word(sql))"
-    }
-    return switch holder.kind {
-    case .session:
-      psql("select pg_terminate_backend(\(holder.processID.map { "\($0)" } ?? "PID"))")
-        + ", once you know whose it is"
-    case .prepared: psql("rollback prepared \(name)") + ", or commit it"
-    case .slot: psql("select pg_drop_replication_slot(\(name))") + ", if its standby is gone"
     }
   }
 

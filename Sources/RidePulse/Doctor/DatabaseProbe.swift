@@ -87,6 +87,7 @@ struct DatabaseProbe {
     if let server = probes.server.value, !server.isTooOld {
       probes.lead = await ask { try await Self.lead(session) }
       probes.holder = await ask { try await BlockingBackend.oldest(session) }
+      probes.deadRows = await ask { try await DeadRows.most(session) }
       probes.replication = await ask { try await ReplicationState.read(session) }
       probes.mayReachStandby = PostgresSession.mayReachStandby(conninfo)
       probes.queue = await ask { try await NotifyQueue.read(session) }
@@ -213,6 +214,7 @@ struct DatabaseState: Sendable {
   /// How far the database's clock is ahead of the local one.
   var lead: Probe<Duration> = .unasked
   var holder: Probe<BlockingBackend?> = .unasked
+  var deadRows: Probe<DeadRows?> = .unasked
   /// Why the pin keeps a service with these variables from sending.
   var pin: Probe<[PinProblem]> = .unasked
   var replication: Probe<ReplicationState> = .unasked

@@ -116,7 +116,7 @@ extension ServiceMetrics {
         gauges.oldestOutcome),
       one(
         "ridepulse_oldest_transaction_age_seconds",
-        "How long the oldest transaction has kept Postgres from removing dead rows.",
+        "How long the oldest transaction has kept Postgres from removing dead rows; 0 for one of another role, unless serve's role is a member of pg_read_all_stats.",
         gauges.oldestTransaction?.age ?? .zero),
     ]
   }

@@ -56,6 +56,10 @@ import Testing
       transactions: transactions)
   }
 
+  private static func dead(_ count: Int64, vacuumed: Duration? = nil) -> DeadRows {
+    DeadRows(table: "agenda", dead: count, live: 500, vacuumAge: vacuumed)
+  }
+
   /// Probe results, the check's name, its standing, and a part of its text or of its fix.
   private static let databases: [(DatabaseState, String, CheckResult.Standing, String)] = [
     (database { _ in }, "postgres", .ok, "15.18, database rides, role engine"),
@@ -121,6 +125,30 @@ import Testing
     (
       database { $0.holder = .known(holder(.slot, "old", age: nil, transactions: 1_000_000)) },
       "dead rows", .warning, "pg_drop_replication_slot('old')"
+    ),
+    (
+      database { $0.deadRows = .known(dead(4999)) }, "dead rows", .ok,
+      "nothing prevents their removal"
+    ),
+    (
+      database { $0.deadRows = .known(dead(5000)) }, "dead rows", .warning,
+      "ridepulse.agenda has 5000 dead rows, 500 others, and was never vacuumed: autovacuum is off"
+    ),
+    (
+      database { $0.deadRows = .known(dead(5000, vacuumed: .seconds(299))) }, "dead rows", .ok,
+      "nothing prevents their removal"
+    ),
+    (
+      database { $0.deadRows = .known(dead(1_000_000, vacuumed: .seconds(60))) }, "dead rows",
+      .warning, "psql -c 'vacuum (verbose) ridepulse.agenda'"
+    ),
+    (
+      // The age of another role's session is hidden.
+      database {
+        $0.holder = .known(holder(.session, "a report", age: nil))
+        $0.deadRows = .known(dead(5000))
+      },
+      "dead rows", .warning, "select pg_terminate_backend(71)"
     ),
     (
       database { $0.pin = .known([PinProblem(kind: .server, pinned: "7a", found: "6b")]) }, "pin",
