@@ -32,8 +32,8 @@ final class SharedTransport: Sendable {
 
   let pushes: PushClient
   private let members: Members
-  /// The engines that run.
-  private let engines = Mutex(0)
+  /// The number of engines that run, and a signal for each that waits for the end of all.
+  private let engines = Mutex<(running: Int, waiting: [AsyncSignal])>((0, []))
 
   init(_ apns: APNsVariables, log: Log) throws {
     let members = Members()
@@ -55,16 +55,23 @@ final class SharedTransport: Sendable {
   var credentials: Credentials { pushes.credentialsInUse }
 
   /// Keeps the connections open until this engine has ended, too.
-  func enter() { engines.withLock { $0 += 1 } }
+  func enter() { engines.withLock { $0.running += 1 } }
 
   /// Closes the connections once all engines have called this, or the limit has passed: what the
   /// other engines claimed last is still sent.
   func close(within limit: Duration) async {
-    let deadline = ContinuousClock.now + limit
-    engines.withLock { $0 -= 1 }
-    while engines.withLock({ $0 > 0 }), ContinuousClock.now < deadline {
-      guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { break }
+    let clock = ContinuousClock()
+    let deadline = clock.now + limit
+    let allEnded = AsyncSignal()
+    let ready = engines.withLock { engines -> [AsyncSignal] in
+      engines.running -= 1
+      engines.waiting.append(allEnded)
+      if engines.running > 0 { return [] }
+      defer { engines.waiting = [] }
+      return engines.waiting
     }
+    for signal in ready { signal.notify() }
+    await allEnded.wait(atMost: limit, on: clock)
     await pushes.close(within: max(.zero, deadline - .now))
   }
 }
