@@ -1,3 +1,10 @@
+extension UInt8 {
+  /// Whether it is a digit or lower-case letter of ASCII, as names of schemas and cells have them.
+  package var isLowercaseOrDigit: Bool { isLowercase || (0x30...0x39).contains(self) }
+
+  package var isLowercase: Bool { (0x61...0x7a).contains(self) }
+}
+
 extension String {
   /// Whether a byte matches.
   ///

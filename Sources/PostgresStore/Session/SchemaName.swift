@@ -1,3 +1,4 @@
+internal import Base
 internal import Glibc
 
 /// The schema that holds all tables and functions: `ridepulse`, or the one that `RIDEPULSE_SCHEMA`
@@ -99,7 +100,7 @@ package struct SchemaName: Hashable, Sendable, CustomStringConvertible {
   }
 
   private static func isPartOfName(_ byte: UInt8) -> Bool {
-    (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "_")
+    byte.isLowercaseOrDigit || byte == UInt8(ascii: "_")
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0a }

@@ -81,11 +81,8 @@ struct CellFile {
   }
 
   private static func isName(_ word: Substring) -> Bool {
-    let isPlain = word.utf8.allSatisfy { byte in
-      (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "-")
-    }
-    return isPlain && word.utf8.count <= nameLimit
-      && word.utf8.first.map { (0x61...0x7a).contains($0) } ?? false
+    word.utf8.allSatisfy { $0.isLowercaseOrDigit || $0 == UInt8(ascii: "-") }
+      && word.utf8.count <= nameLimit && word.utf8.first?.isLowercase ?? false
   }
 
   /// Returns what follows the first word.
