@@ -55,6 +55,8 @@ enum Serve: Command {
     signals.connect(stop: { services.stop() }, reload: { reload.perform() })
     let status: ExitStatus = try await withCleanup({ await services.close() }) {
       let onServing = { @Sendable (service: Service) in
+        // A reload may have replaced the rules while it waited for the database.
+        let rules = service.rulesInUse.release
         service.log(
           .info, .serving,
           [

@@ -206,6 +206,8 @@ final class Service: Sendable {
     posts.reload()
     engine.use(configuration)
     backfills.use(active: rules.activeStates)
+    // A service that waits for its database records them when it starts.
+    guard starting.isDone else { return }
     // Decisions do not wait for it: they know the revision's ID.
     Task {
       await recordApps()
