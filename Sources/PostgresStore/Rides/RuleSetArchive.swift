@@ -1,3 +1,5 @@
+package import Base
+
 /// Rule files that a node loaded without a problem.
 package struct ArchivedRules: Hashable, Sendable {
   /// The digest of the files.
@@ -95,6 +97,16 @@ package struct RuleSetArchive: Sendable {
   ) async throws(PostgresError) -> [String] {
     let rows = try await session.run([Call(Statement(name: "", sql: Self.newest(rides)))])[0]
     return (0..<rows.rowCount).compactMap { rows.string($0, 0) }
+  }
+
+  /// Returns when rules were last stored; nil if they are not.
+  package func storedAt(
+    _ digest: String, for rides: ArchivedRules.Rides
+  ) async throws(PostgresError) -> Timestamp? {
+    let sql =
+      "select \(SQLTime.micros(rides.column)) from ridepulse.rule_sets where digest = $1"
+    let rows = try await session.run([Call(Statement(name: "", sql: sql), [digest])])[0]
+    return rows.int64(0, 0).map { Timestamp(microseconds: $0) }
   }
 
   /// $1 digest.

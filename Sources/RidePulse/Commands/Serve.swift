@@ -38,15 +38,15 @@ enum Serve: Command {
     let signals = ServeSignals(supervision, log)
     let listener = signals.listen(stopStatus: isOnce ? .failed : .done)
     defer { listener.cancel() }
+    let logOf = { @Sendable (cell: Cell) in cell.name == nil ? log : context.log.of(cell).log }
     let rules = try await LastGoodRules(
-      directories: directories, cells: cells, limit: .seconds(isOnce ? 5 : 10), log: log
-    ).release { supervision.waiting($0) }
+      directories: directories, cells: cells, limit: .seconds(isOnce ? 5 : 10), logOf: logOf
+    ).release(log) { supervision.waiting($0) }
     let apns = variables.spelled(as: rules.all.apps)
     let recording = try Record.sample(context.environment)
     let services = try Services(cells, SharedTransport(apns, log: log)) { cell, shared in
       try Service(
-        cell: cell, apns: apns, release: rules, shared: shared,
-        log: cell.name == nil ? log : context.log.of(cell).log,
+        cell: cell, apns: apns, release: rules, shared: shared, log: logOf(cell),
         listening: isOnce ? .off : listening, recording: recording, traces: context.environment,
         onSettled: { if isOnce { once.handle($0) } })
     }

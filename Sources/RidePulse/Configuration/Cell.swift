@@ -12,6 +12,9 @@ struct Cell: Hashable, Sendable {
   /// The cell that a command works in; nil if the environment names the only one.
   @TaskLocal static var current: Cell?
 
+  /// Returns a line of text with the cell before it, if there are several.
+  func line(_ text: String) -> String { name.map { "cell \($0): \(text)" } ?? text }
+
   /// Runs `body` in this cell: its sessions open there, and its texts name the cell's schema.
   func with<Value>(_ body: () async throws -> Value) async rethrows -> Value {
     try await Self.$current.withValue(self) { try await body() }

@@ -45,7 +45,7 @@ final class CellStarts: Sendable {
   private func start(_ service: Service) async -> Bool {
     while !service.engine.isStopped {
       do {
-        return try await service.start(onWait: { self.supervision.waiting($0) })
+        return try await service.start(onWait: { self.supervision.waiting(service.cell.line($0)) })
       } catch {
         service.starting.failed("\(error)")
         service.log(.error, .cellNotStarted, ["error": "\(error)", "next": Self.pause])

@@ -4,17 +4,34 @@ import RideCore
 import RuleFiles
 
 /// Chooses the rules of a service that starts: those of its directories, or in place of those that
-/// have problems, the last good ones of the database.
+/// have problems, the last good ones of the database, or of the cell whose are the newest.
 struct LastGoodRules {
   let directories: RuleDirectories
   /// The cells whose databases may hold them.
   let cells: [Cell]
-  /// How long to wait for the database if it is needed.
+  /// How long to wait for the databases if they are needed.
   let limit: Duration
-  let log: Log
+  let logOf: @Sendable (Cell) -> Log
+
+  private struct Stored {
+    var release: RuleRelease
+    /// Nil if no part of them is of the database.
+    var storedAt: Timestamp?
+
+    /// Files that were corrected in the meantime are newer than stored ones.
+    func isOlder(than other: Stored) -> Bool {
+      guard let storedAt else { return false }
+      return other.storedAt.map { storedAt < $0 } ?? true
+    }
+  }
+
+  /// What the database of a cell has; nil if it has nothing that can be used.
+  private typealias Answer = Result<Stored?, any Error>
 
   /// - Throws: `CommandFailure` with every problem, one per line, if no good rules are stored.
-  func release(onWait: (String) -> Void) async throws -> RuleRelease {
+  func release(
+    _ log: Log, onWait: @escaping @Sendable (String) -> Void
+  ) async throws -> RuleRelease {
     let failed: RuleProblems
     switch directories.load() {
     case .success(let release): return release
@@ -24,25 +41,18 @@ struct LastGoodRules {
     for problem in failed.problems {
       log(.error, .rulesRefused, ["problem": "\(problem)"])
     }
-    var release: RuleRelease?
-    for (index, cell) in cells.enumerated() where release == nil {
-      do {
-        _ = try await ServiceStart(log: log).run(limit: limit / cells.count, onWait: onWait) {
-          release = try await stored(in: cell)
-        }
-      } catch  where index == cells.count - 1 {
-        throw CommandFailure("\(failure(failed))\nthe last good rules can't be read: \(error)")
-      } catch {
-        continue
-      }
+    let answers = await answers(onWait)
+    let found = zip(cells, answers).compactMap { cell, answer in
+      (try? answer.get()).map { (cell: cell, rules: $0) }
     }
-    guard var release else {
-      throw CommandFailure("\(failure(failed))\nno good rules that this version can use are stored")
+    guard let newest = found.max(by: { $0.rules.isOlder(than: $1.rules) }) else {
+      throw CommandFailure("\(failure(failed))\n\(reasons(answers))")
     }
+    var release = newest.rules.release
     // The files may have been corrected while this waited.
     guard release.isLastGood || release.trial?.isLastGood == true else { return release }
     release.refused = failed
-    log(
+    logOf(newest.cell)(
       .error, .lastGoodRulesUsed,
       [
         "digest": release.revision.start,
@@ -51,12 +61,48 @@ struct LastGoodRules {
     return release
   }
 
+  /// Returns the answer of each cell.
+  private func answers(_ onWait: @escaping @Sendable (String) -> Void) async -> [Answer] {
+    // A cell that is down delays no start for which another one has rules.
+    if cells.count > 1 {
+      let first = await answers(within: .zero) { _ in }
+      if first.contains(where: { (try? $0.get()) != nil }) { return first }
+    }
+    return await answers(within: limit, onWait)
+  }
+
+  private func answers(
+    within limit: Duration, _ onWait: @escaping @Sendable (String) -> Void
+  ) async -> [Answer] {
+    await cells.concurrentMap { cell in
+      var stored: Stored?
+      do {
+        _ = try await ServiceStart(log: logOf(cell)).run(
+          limit: limit, onWait: { onWait(cell.line($0)) }
+        ) { stored = try await self.stored(in: cell) }
+        return .success(stored)
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  /// Returns why no cell has rules to start with.
+  private func reasons(_ answers: [Answer]) -> String {
+    zip(cells, answers).map { cell, answer in
+      switch answer {
+      case .success: cell.line("no good rules that this version can use are stored")
+      case .failure(let error): cell.line("the last good rules can't be read: \(error)")
+      }
+    }.joined(separator: "\n")
+  }
+
   private func failure(_ problems: RuleProblems) -> CommandFailure {
     RuleDirectoryChoice.failure(problems, of: directories.main)
   }
 
   /// Returns the files that have no problem, and the newest stored ones in place of the others.
-  private func stored(in cell: Cell) async throws -> RuleRelease? {
+  private func stored(in cell: Cell) async throws -> Stored? {
     let session = try PostgresSession(
       conninfo: cell.conninfo, schema: cell.schema, applicationName: "ridepulse rules")
     return try await withCleanup({ await session.close() }) {
@@ -65,28 +111,34 @@ struct LastGoodRules {
       let archive = RuleSetArchive(session: session)
       let source = RuleSource(of: directories.main)
       let loaded = try? source.load().get()
-      var main = loaded.map { ($0, source) }
+      var main = loaded.map { (rules: $0, source: source) }
       if main == nil { main = try await newest(archive, .all, directories.main) }
       guard let main else { return nil }
-      var trial = try? directories.trial(nextTo: main.0).get()
+      var trial = try? directories.trial(nextTo: main.rules).get()
       if trial == nil, let second = directories.second,
-        let (_, source) = try await newest(archive, .share, second.directory)
+        let newest = try await newest(archive, .share, second.directory)
       {
-        trial = try? directories.trial(source, for: second.share, nextTo: main.0).get()
+        trial = try? directories.trial(newest.source, for: second.share, nextTo: main.rules).get()
         trial?.isLastGood = true
       }
       // Without its rules, the rides of the share would be decided by others than on other nodes.
       if trial == nil, directories.second != nil { return nil }
-      var release = RuleRelease(main.0, from: main.1, trial: trial)
+      var release = RuleRelease(main.rules, from: main.source, trial: trial)
       release.isLastGood = loaded == nil
-      return release
+      var storedAt: Timestamp?
+      if release.isLastGood {
+        storedAt = try await archive.storedAt(release.rules.digest, for: .all)
+      } else if let trial, trial.isLastGood {
+        storedAt = try await archive.storedAt(trial.rules.digest, for: .share)
+      }
+      return Stored(release: release, storedAt: storedAt)
     }
   }
 
   /// Returns the newest rules that this version of the program can use.
   private func newest(
     _ archive: RuleSetArchive, _ rides: ArchivedRules.Rides, _ directory: String
-  ) async throws -> (LoadedRules, RuleSource)? {
+  ) async throws -> (rules: LoadedRules, source: RuleSource)? {
     for digest in try await archive.digests(of: rides) {
       guard let archived = try await archive.rules(of: digest) else { continue }
       let files = archived.files.map { RuleSource.StoredFile(name: $0.name, text: $0.text) }

@@ -72,12 +72,12 @@ final class Services: Sendable {
   var notes: [String] { lines { $0.rulesInUse.notes } }
 
   private func lines(_ ofService: (Service) -> [String]) -> [String] {
-    all.flatMap { service in ofService(service).map { service.line($0) } }
+    all.flatMap { service in ofService(service).map { service.cell.line($0) } }
   }
 
   /// Starts a scan for due rides in each cell at once; returns a line for each.
   func wake() async -> String {
-    let lines = await all.concurrentMap { $0.line(await $0.wake()) }
+    let lines = await all.concurrentMap { $0.cell.line(await $0.wake()) }
     return lines.joined(separator: "\n")
   }
 
@@ -87,12 +87,5 @@ final class Services: Sendable {
     if only != nil { return MetricFamily.page(families.flatMap(\.self)) }
     return ServiceMetrics.page(
       ofCells: zip(all, families).map { ($0.cell.name ?? "", $1) })
-  }
-}
-
-extension Service {
-  /// Returns a line of text with the cell before it, if there are several.
-  fileprivate func line(_ text: String) -> String {
-    cell.name.map { "cell \($0): \(text)" } ?? text
   }
 }
