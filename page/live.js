@@ -8,6 +8,7 @@ const rateLimit = 180;
 
 export function showLive(message) {
   const rides = message.rides;
+  showCell(message.cell);
   setText(byId('ready'), message.ready ? 'ready' : 'not ready');
   byId('ready').dataset.kind = message.ready ? 'good' : 'bad';
   showTroubles(message);
@@ -17,6 +18,13 @@ export function showLive(message) {
   showLanes(message);
   showVerdicts(message);
   setText(byId('about'), `RidePulse ${message.version}, node ${message.node}`);
+}
+
+/** Shows which of several cells the page is about. */
+function showCell(cell) {
+  if (!cell) return;
+  setText(byId('cell'), cell);
+  if (document.title !== `${cell}: RidePulse`) document.title = `${cell}: RidePulse`;
 }
 
 function showTroubles(message) {

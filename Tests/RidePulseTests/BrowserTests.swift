@@ -103,6 +103,20 @@ struct BrowserTests {
     }
   }
 
+  @Test func `The page of one of several cells stays within the cell`() async throws {
+    try await CellStage.run { cells in
+      let (server, client) = try await APIClient.serve(
+        cells.environment(rules: CellPageTests.rules), token: nil)
+      try await server.waitForLog(" Serving", times: 2)
+      for (session, ride) in cells.both {
+        try await cells.addRide(ride, to: session)
+        _ = try await cells.arrive(ride, session)
+      }
+      try await cells.stage.play("cell", client.url + "/cells/wien")
+      #expect(server.stop() == 0)
+    }
+  }
+
   /// Sends an alert by hand; returns whether it was accepted.
   private func push(_ title: String, to token: String, _ stage: Stage) async throws -> Bool {
     let file = stage.directory + "/push.apns"

@@ -59,7 +59,7 @@ import TestSupport
 
   private func message(
     _ database: LiveMessage.Database, _ change: LiveWindow.Change = .init(),
-    problems: [String] = []
+    problems: [String] = [], cell: String? = nil
   ) throws -> JSONValue {
     let lane = EngineStatistics.Lane(network: .production, app: "customer", pausedBy: .refused)
     let reading = ServiceMetrics.Reading(
@@ -69,7 +69,7 @@ import TestSupport
       transport: [], apnsAhead: .zero, listenIsHealthy: true, problems: problems,
       database: nil)
     let message = LiveMessage(
-      now: Self.now, node: "n", reading: reading, change: change, database: database)
+      now: Self.now, node: "n", cell: cell, reading: reading, change: change, database: database)
     #expect(!message.json.contains(UInt8(ascii: "\n")), "a line break would end the event")
     return try #require(JSONValue(json: message.json))
   }
@@ -77,8 +77,9 @@ import TestSupport
   @Test func `A message contains the known values and marks the unknown ones`() throws {
     let unknown = try message(.unknown)
     #expect(unknown.value(at: ["database"]) == .null && unknown.value(at: ["rides"]) == .null)
-    #expect(unknown.value(at: ["ready"]) == .bool(true))
-    let silent = try message(.silent, problems: ["a\nb"])
+    #expect(unknown.value(at: ["ready"]) == .bool(true) && unknown.value(at: ["cell"]) == .null)
+    let silent = try message(.silent, problems: ["a\nb"], cell: "wien")
+    #expect(silent.value(at: ["cell"]) == .string("wien"))
     #expect(silent.value(at: ["database"]) == .bool(false))
     #expect(silent.value(at: ["ready"]) == .bool(false))
     #expect(silent.value(at: ["problems"]) == .array([.string("a\nb")]))

@@ -16,6 +16,8 @@ struct LiveMessage {
 
   var now: Timestamp
   var node: String
+  /// Nil if the process has one.
+  var cell: String?
   var reading: ServiceMetrics.Reading
   var change: LiveWindow.Change
   var database: Database
@@ -26,6 +28,7 @@ struct LiveMessage {
   var json: [UInt8] {
     JSONValue.object([
       "at": .integer(now.microseconds / 1000), "node": .string(node),
+      "cell": cell.map { .string($0) } ?? .null,
       "version": .string(Version.text), "ready": .bool(reading.problems.isEmpty),
       "problems": .array(reading.problems.map { .string($0) }), "database": answers,
       "listen": .bool(reading.listenIsHealthy ?? true), "rides": rides,

@@ -147,7 +147,8 @@ final class LiveStream: Sendable {
       return (state.window.change, state.database)
     }
     return LiveMessage(
-      now: service.now, node: service.node, reading: reading, change: change, database: database
+      now: service.now, node: service.node, cell: service.cell.name, reading: reading,
+      change: change, database: database
     ).json
   }
 

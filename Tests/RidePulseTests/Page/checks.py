@@ -94,12 +94,12 @@ def fits(browser, width):
 
 
 def at_peace(browser, url, is_expected=lambda entry: False):
-    """No error on the console, and no request to anywhere else."""
+    """No error on the console, and no request to anywhere else. Returns the paths of all requests."""
     import json
     entries = [entry for entry in browser.log("browser")
                if entry["level"] in ("SEVERE", "WARNING") and not is_expected(entry)]
     assert entries == [], entries
-    asked = 0
+    asked = []
     for entry in browser.log("performance"):
         message = json.loads(entry["message"])["message"]
         if message["method"] != "Network.requestWillBeSent":
@@ -107,6 +107,7 @@ def at_peace(browser, url, is_expected=lambda entry: False):
         address = urlparse(message["params"]["request"]["url"])
         if address.scheme in ("data", "chrome", "about"):
             continue
-        asked += 1
+        asked.append(address.path)
         assert f"{address.scheme}://{address.netloc}" == url, message["params"]["request"]["url"]
-    assert asked > 0, "no request was seen at all"
+    assert asked, "no request was seen at all"
+    return asked

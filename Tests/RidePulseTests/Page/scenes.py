@@ -217,6 +217,35 @@ def strange(browser, url, folder):
     at_peace(browser, url)
 
 
+def cell(browser, url, folder):
+    """The page of one of several cells: its name, its rides alone, and no address outside."""
+    origin, path = url[:url.index("/cells/")], url[url.index("/cells/"):]
+    live(browser, url)
+    browser.until("its name", "return document.title.includes('wien')"
+                  " && document.getElementById('cell').textContent.includes('wien')")
+    browser.until("one ride", NUMBER + "=== 1", "live-rides")
+    browser.until("the hour", "return document.querySelectorAll('#hour-list a').length > 0")
+    assert "w1" in browser.text("#hour-list") and "b1" not in browser.text("#hour-list")
+    open_first_ride(browser)
+    assert browser.run("return location.pathname + location.hash") == path + "/#ride=w1"
+    browser.keys("/b1" + ENTER)
+    browser.until("no ride of another cell", "return document.querySelector('#ride-history')"
+                  ".textContent.includes('Nothing is recorded')")
+    browser.go(url + "/#owner=c-w1")
+    browser.until("a person", "return document.querySelector('#ride-history').textContent"
+                  ".includes('Phones')")
+    browser.run("document.querySelector('#ride-history a.ride').click()")
+    browser.until("the ride of the person", "return document.querySelector('#ride-history dl') !== null")
+    browser.run("document.getElementById('ride-close').click()")
+    assert browser.run("return location.href") == url + "/"
+    accessible(browser)
+    fits(browser, 1280)
+    asked = at_peace(browser, origin, lambda entry: "/ride?id=b1" in entry["message"])
+    files = (".js", ".css", ".svg")
+    outside = [one for one in asked if not one.startswith(path + "/") and not one.endswith(files)]
+    assert outside == [], outside
+
+
 def language(tag):
     return (f"const list = document.getElementById('language');"
             f"list.value = [...list.options].find(one => one.text.endsWith('({tag})')).value;"
