@@ -19,23 +19,26 @@ package struct BlockingBackend: Hashable, Sendable {
   package var age: Duration?
   /// The number of transactions begun since.
   package var transactions: Int64
+  /// Its transaction ID, or the oldest one that it may see: the same while it prevents the removal.
+  package var xid: String?
 }
 
 extension BlockingBackend {
   private static let oldest = Statement(
     name: "oldest_transaction",
     sql: """
-      select kind, pid, name, \(SQLTime.micros(interval: "now() - since")), transactions
+      select kind, pid, name, \(SQLTime.micros(interval: "now() - since")), transactions, xid
       from (
         select 'session' as kind, pid, application_name as name, xact_start as since,
-          greatest(age(backend_xmin), age(backend_xid)) as transactions
+          greatest(age(backend_xmin), age(backend_xid)) as transactions,
+          coalesce(backend_xid, backend_xmin)::text as xid
         from pg_stat_activity
         where (datname = current_database() or datname is null) and pid <> pg_backend_pid()
         union all
-        select 'prepared', null, gid, prepared, age(transaction)
+        select 'prepared', null, gid, prepared, age(transaction), transaction::text
         from pg_prepared_xacts where database = current_database()
         union all
-        select 'slot', active_pid, slot_name, null, age(xmin) from pg_replication_slots
+        select 'slot', active_pid, slot_name, null, age(xmin), xmin::text from pg_replication_slots
       ) holders
       where transactions is not null
       order by transactions desc, since limit 1
@@ -50,6 +53,6 @@ extension BlockingBackend {
     return BlockingBackend(
       kind: kind, processID: rows.int64(0, 1).flatMap { Int32(exactly: $0) },
       name: rows.string(0, 2) ?? "", age: rows.int64(0, 3).map { .microseconds($0) },
-      transactions: try rows.value(0, 4))
+      transactions: try rows.value(0, 4), xid: rows.string(0, 5))
   }
 }

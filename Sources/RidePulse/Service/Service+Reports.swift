@@ -18,6 +18,11 @@ extension Service {
       )
     }
     var reading = reading(database?.0)
+    if let gauges = database?.0 {
+      reading.holderAge = holderWatch.withLock {
+        $0.age(of: gauges.oldestTransaction, at: time.uptime())
+      }
+    }
     reading.watched = database?.1 ?? []
     reading.androidCards = database?.cards
     (reading.phones, reading.ledger) = (database?.phones, database?.ledger)

@@ -31,6 +31,7 @@ final class Service: Sendable {
   /// Waits until the database can be used.
   let starting: ServiceStart
   let meter: ServiceMeter
+  let holderWatch = Mutex(HolderWatch())
   private let mistakes: ConfigurationLog
   let time: DatabaseClock
   let rulesInUse: RulesInUse

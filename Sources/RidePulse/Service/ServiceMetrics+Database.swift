@@ -6,7 +6,7 @@ import RideCore
 // The metrics of the database, which are the same on every node, and of the node's sessions.
 extension ServiceMetrics {
   static func database(_ reading: Reading) -> [MetricFamily] {
-    (reading.database.map(gauges) ?? []) + sessions(reading.sessions) + [
+    (reading.database.map { gauges($0, reading.holderAge) } ?? []) + sessions(reading.sessions) + [
       watched(reading.watched), cards(reading.androidCards), phones(reading.phones),
       days(reading.ledger),
     ]
@@ -79,7 +79,7 @@ extension ServiceMetrics {
     return family
   }
 
-  private static func gauges(_ gauges: RideGauges) -> [MetricFamily] {
+  private static func gauges(_ gauges: RideGauges, _ holderAge: Duration) -> [MetricFamily] {
     var channels = MetricFamily(
       .gauge, "ridepulse_channels_used",
       "Broadcast channels in Apple's last list, out of the 10000 per app and environment.")
@@ -116,8 +116,8 @@ extension ServiceMetrics {
         gauges.oldestOutcome),
       one(
         "ridepulse_oldest_transaction_age_seconds",
-        "How long the oldest transaction has kept Postgres from removing dead rows; 0 for one of another role, unless serve's role is a member of pg_read_all_stats.",
-        gauges.oldestTransaction?.age ?? .zero),
+        "How long the oldest transaction has kept Postgres from removing dead rows; as seen by this process, if its role is no member of pg_read_all_stats.",
+        holderAge),
     ]
   }
 }

@@ -19,6 +19,8 @@ enum ServiceMetrics {
     var problems: [String]
     /// Nil if the database did not answer.
     var database: RideGauges?
+    /// How long dead rows have been held back.
+    var holderAge: Duration = .zero
     var watched: [WatchProblem] = []
     /// Nil if they could not be counted.
     var androidCards: AndroidCardCount?

@@ -1,0 +1,25 @@
+import PostgresStore
+
+/// Measures how long dead rows have been held back, also by what hides its age: another role's
+/// session from a role that is no member of pg_read_all_stats, and a slot.
+struct HolderWatch {
+  private var first: (holder: BlockingBackend, at: Duration)?
+
+  /// Returns how long the holder has been there at least.
+  mutating func age(of holder: BlockingBackend?, at uptime: Duration) -> Duration {
+    guard let holder else {
+      first = nil
+      return .zero
+    }
+    let known = first.flatMap { $0.holder.isSame(as: holder) ? $0.at : nil } ?? uptime
+    first = (holder, known)
+    return max(holder.age ?? .zero, uptime - known)
+  }
+}
+
+extension BlockingBackend {
+  fileprivate func isSame(as other: BlockingBackend) -> Bool {
+    xid != nil && (kind, processID, name) == (other.kind, other.processID, other.name)
+      && xid == other.xid
+  }
+}
