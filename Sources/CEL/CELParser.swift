@@ -102,24 +102,30 @@ struct CELParser {
   }
 
   private mutating func unary() throws(CELProblem) -> CELNode {
-    for (sign, function) in [("!", CELFunction.not), ("-", .negate)] where kind == .sign(sign) {
-      var offsets: [Int] = []
-      while kind == .sign(sign) {
-        offsets.append(self.start)
-        tokens.advance()
-      }
-      // The smallest integer has no positive counterpart: the sign belongs to the number.
-      if sign == "-", let literal = negative() {
-        let offset = offsets.removeLast()
-        tokens.advance()
-        let number = try node(.literal(literal), from: offset)
-        let operand = try member(after: number)
-        return try repeated(function, offsets, operand)
-      }
-      let operand = try member()
+    if kind == .sign("!") { return try signed("!", .not) }
+    if kind == .sign("-") { return try signed("-", .negate) }
+    return try member()
+  }
+
+  /// The operand behind a sign that is given once or several times.
+  private mutating func signed(
+    _ sign: String, _ function: CELFunction
+  ) throws(CELProblem) -> CELNode {
+    var offsets: [Int] = []
+    while kind == .sign(sign) {
+      offsets.append(self.start)
+      tokens.advance()
+    }
+    // The smallest integer has no positive counterpart: the sign belongs to the number.
+    if sign == "-", let literal = negative() {
+      let offset = offsets.removeLast()
+      tokens.advance()
+      let number = try node(.literal(literal), from: offset)
+      let operand = try member(after: number)
       return try repeated(function, offsets, operand)
     }
-    return try member()
+    let operand = try member()
+    return try repeated(function, offsets, operand)
   }
 
   private func negative() -> CELValue? {

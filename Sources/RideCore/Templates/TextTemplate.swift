@@ -151,6 +151,9 @@ package struct Placeholder: Hashable, Sendable {
     RideField.allCases.map { "ride." + $0.rawValue }
     + ["ride.attributes", "ride.entered", "event.name", "event.at", "event.data", "me"]
 
+  /// Where the keys of an installation are, by the first word of their path.
+  private static let containers = ["ride": "ride.attributes", "event": "event.data"]
+
   /// Returns the path that was probably meant: a near word, otherwise a key below `ride.attributes`
   /// or `event.data`.
   static func nearestPath(to path: String) -> String? {
@@ -159,8 +162,7 @@ package struct Placeholder: Hashable, Sendable {
     if words.first == "string", !below.isEmpty {
       return (["strings"] + below).joined(separator: ".")
     }
-    for (start, container) in [("ride", "ride.attributes"), ("event", "event.data")]
-    where words.first == start && !below.isEmpty {
+    if let start = words.first, !below.isEmpty, let container = containers[start] {
       let known = knownPaths.filter { $0.hasPrefix(start + ".") }
       let ends = known.map { String($0.dropFirst(start.count + 1)) }
       let near = nearestWord(to: below.joined(separator: "."), among: ends)
