@@ -4,6 +4,8 @@ import Testing
 @testable import RidePulse
 
 @Suite struct HolderWatchTests {
+  private let start = ContinuousClock.now
+
   private func holder(_ xid: String?, pid: Int32 = 71, age: Duration? = nil) -> BlockingBackend {
     BlockingBackend(
       kind: .session, processID: pid, name: "a report", age: age, transactions: 5, xid: xid)
@@ -11,23 +13,24 @@ import Testing
 
   @Test func `a holder that hides its age is as old as it has been seen`() {
     var watch = HolderWatch()
-    #expect(watch.age(of: holder("7"), at: .seconds(100)) == .zero)
-    #expect(watch.age(of: holder("7"), at: .seconds(115)) == .seconds(15))
-    #expect(watch.age(of: holder("7"), at: .seconds(3800)) == .seconds(3700))
-    #expect(watch.age(of: nil, at: .seconds(3815)) == .zero)
-    #expect(watch.age(of: holder("7"), at: .seconds(3830)) == .zero)
+    #expect(watch.age(of: holder("7"), at: start + .seconds(100)) == .zero)
+    #expect(watch.age(of: holder("7"), at: start + .seconds(115)) == .seconds(15))
+    #expect(watch.age(of: holder("7"), at: start + .seconds(3800)) == .seconds(3700))
+    #expect(watch.age(of: nil, at: start + .seconds(3815)) == .zero)
+    #expect(watch.age(of: holder("7"), at: start + .seconds(3830)) == .zero)
   }
 
   @Test func `another transaction, and one of another session, begin anew`() {
     for next in [holder("8"), holder("7", pid: 72), holder(nil)] {
       var watch = HolderWatch()
-      _ = watch.age(of: holder("7"), at: .seconds(100))
-      #expect(watch.age(of: next, at: .seconds(200)) == .zero)
+      _ = watch.age(of: holder("7"), at: start + .seconds(100))
+      #expect(watch.age(of: next, at: start + .seconds(200)) == .zero)
     }
   }
 
   @Test func `an age that is known counts`() {
     var watch = HolderWatch()
-    #expect(watch.age(of: holder("7", age: .seconds(900)), at: .seconds(100)) == .seconds(900))
+    #expect(
+      watch.age(of: holder("7", age: .seconds(900)), at: start + .seconds(100)) == .seconds(900))
   }
 }

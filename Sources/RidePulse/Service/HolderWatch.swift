@@ -3,17 +3,17 @@ import PostgresStore
 /// Measures how long dead rows have been held back, also by what hides its age: another role's
 /// session from a role that is no member of pg_read_all_stats, and a slot.
 struct HolderWatch {
-  private var first: (holder: BlockingBackend, at: Duration)?
+  private var first: (holder: BlockingBackend, at: ContinuousClock.Instant)?
 
   /// Returns how long the holder has been there at least.
-  mutating func age(of holder: BlockingBackend?, at uptime: Duration) -> Duration {
+  mutating func age(of holder: BlockingBackend?, at now: ContinuousClock.Instant) -> Duration {
     guard let holder else {
       first = nil
       return .zero
     }
-    let known = first.flatMap { $0.holder.isSame(as: holder) ? $0.at : nil } ?? uptime
+    let known = first.flatMap { $0.holder.isSame(as: holder) ? $0.at : nil } ?? now
     first = (holder, known)
-    return max(holder.age ?? .zero, uptime - known)
+    return max(holder.age ?? .zero, now - known)
   }
 }
 

@@ -4,6 +4,7 @@ import Orchestrator
 import PostgresStore
 import PushClient
 import RideCore
+import Synchronization
 
 // What the service reports: metrics, a ride's history, searches, and what is left to do.
 extension Service {
@@ -20,7 +21,7 @@ extension Service {
     var reading = reading(database?.0)
     if let gauges = database?.0 {
       reading.holderAge = holderWatch.withLock {
-        $0.age(of: gauges.oldestTransaction, at: time.uptime())
+        $0.age(of: gauges.oldestTransaction, at: .now)
       }
     }
     reading.watched = database?.1 ?? []
