@@ -146,6 +146,45 @@ import Testing
     #expect(try await session.value(owners) == nil)
   }
 
+  @Test func `the receipts of a person of another app with the same ID do not count`() async throws
+  {
+    try await handle()
+    try await handle()
+    try await session.script("select ridepulse.emit('offer', 'r')")
+    try await handle()
+    try await session.script(
+      """
+      insert into ridepulse.receipts (apns_id, app, owner_id)
+      values (gen_random_uuid(), 'customer', 'd'), (gen_random_uuid(), 'driver', 'other');
+      update ridepulse.agenda set due_at = now()
+      """)
+    #expect(try await handle().map(\.reporters) == [[]])
+  }
+
+  @Test func `a settlement that is lost names no owner of a receipt`() async throws {
+    try await handle()
+    try await handle()
+    try await session.script("select ridepulse.emit('offer', 'r')")
+    try await handle()
+    try await session.script(
+      """
+      select ridepulse.seen(apns_id) from ridepulse.ledger
+      where rule = 'offer' and status = 'accepted' and push_type = 'alert';
+      update ridepulse.agenda set due_at = now(),
+        memo = jsonb_set(memo, '{waiting,0,wait,due}', to_jsonb(0))
+      """)
+    let decided = try await decided()
+    #expect(decided.map(\.settlement.settlement.ownersReceipts.count) == [1])
+    // Another node holds the ride, and the person may have been erased since.
+    try await session.script("update ridepulse.agenda set fence = fence + 1")
+    _ = try await store.settle(decided.map(\.settlement))
+    let named = "select count(*) from ridepulse.receipts where owner_id is not null"
+    #expect(try await session.value(named) == "0")
+    try await session.script("update ridepulse.agenda set fence = fence - 1")
+    _ = try await store.settle(decided.map(\.settlement))
+    #expect(try await session.value(named) == "1")
+  }
+
   @Test func `a delivery names the person whom it was for, until the person is erased`()
     async throws
   {

@@ -42,10 +42,11 @@ import TestSupport
 
   private static func permit(
     _ number: Int, _ owner: OwnerID = "c", _ pushes: CountedPushes = .topic("t"),
-    ride: RideID = "r1"
+    ride: RideID = "r1", app: App = .customer
   ) -> Permit {
     Permit(
-      id: PushID(of: "\(number)", owner.text, pushes.kind, pushes.name, ride.text), app: .customer,
+      id: PushID(
+        of: "\(number)", app.rawValue, owner.text, pushes.kind, pushes.name, ride.text), app: app,
       owner: owner, pushes: pushes, ride: ride, window: .seconds(3600))
   }
 
@@ -109,6 +110,21 @@ import TestSupport
     #expect(refused == 2 * rides - 6)
   }
 
+  @Test(arguments: [PushCap.Period.ride, .time(.seconds(3600))])
+  func `another app, person, topic, or rule of the topic's name has a count of its own`(
+    period: PushCap.Period
+  ) async throws {
+    try await hold(1)
+    let permits = [
+      Self.permit(0), Self.permit(1, app: .driver), Self.permit(2, "e"),
+      Self.permit(3, "c", .topic("u")), Self.permit(4, "c", .rule("t")), Self.permit(5),
+    ]
+    let requests = permits.enumerated().map {
+      Self.request($1, 1, per: period, at: Int64($0))
+    }
+    #expect(try await grant(1, requests) == GrantResult(refused: [permits[5].id]))
+  }
+
   @Test func `a call that is repeated asks for the same permits`() async throws {
     try await hold(1)
     let requests = (0..<4).map { Self.request(Self.permit($0), at: Int64($0)) }
@@ -138,6 +154,18 @@ import TestSupport
     let erased = PermitOutcome(permit: Self.permit(7), isSent: true, isDone: true)
     try await settle([Self.claimed(2, outcomes: [erased], fence: 99)])
     #expect(try await granted().count == 1)
+  }
+
+  @Test func `a permit is kept until its window is over, granted or only counted`() async throws {
+    try await hold(1)
+    // The second one is of a rule that counts for another one's cap, and asks for nothing.
+    let permits = [Self.permit(0), Self.permit(1)]
+    _ = try await grant(1, [Self.request(permits[0])])
+    let sent = PermitOutcome(permit: permits[1], isSent: true, isDone: true)
+    try await settle([Self.claimed(1, outcomes: [sent])])
+    let kept = try await session.rows(
+      "select keep_until > counts_at + interval '59 minutes' from ridepulse.permits")
+    #expect(kept == ["t", "t"])
   }
 
   /// The settlement that follows may find the lock released, and would drop the outcome otherwise.
@@ -260,7 +288,8 @@ import TestSupport
         ridepulse.set_preference('customer', 'c', 'off', false),
         ridepulse.set_preference('customer', 'c', 'on', false),
         ridepulse.set_preference('customer', 'c', 'on', true),
-        ridepulse.set_preference('driver', 'x', 'off', false)
+        ridepulse.set_preference('driver', 'x', 'off', false),
+        ridepulse.set_preference('driver', 'c', 'other', false)
       """)
     func store(_ topic: Topic?, _ digit: String) -> PostgresRideStore {
       var alert = Alert()
@@ -284,6 +313,28 @@ import TestSupport
     let view = try #require(
       try await store("t", "2").claim(limit: 1, asleep: false).rides.first?.view)
     #expect(view.optOuts == [OptOut(app: .customer, owner: "c", topic: "off")])
+  }
+
+  @Test func `a preference that is set again changes nothing, and makes no ride due`() async throws
+  {
+    try await session.script(
+      """
+      insert into ridepulse.rides (id, state, customer_id) values ('r', 'e', 'c');
+      select ridepulse.register_live_activity('r', 'customer', 'c', 'ef', 'a');
+      delete from ridepulse.events
+      """)
+    // A topic without a row is on.
+    for (isAllowed, changes) in [
+      (true, false), (false, true), (false, false), (true, true), (true, false),
+    ] {
+      let changed = try await session.value(
+        "select ridepulse.set_preference('customer', 'c', 'card', \(isAllowed))")
+      #expect(changed == (changes ? "t" : "f"))
+      let events = try await session.value(
+        "with gone as (delete from ridepulse.events returning event) select string_agg(event, ',') from gone"
+      )
+      #expect(events == (changes ? "preference_changed" : nil))
+    }
   }
 
   @Test func `a claim reads what people without a phone have turned off, if a post can be`()

@@ -94,6 +94,25 @@ import TestSupport
     }
   }
 
+  @Test(arguments: [1, 2])
+  func `only the push that may try the other environment gives that back`(number: Int) async throws
+  {
+    let push = "00000000-0000-0000-0000-00000000000"
+    try await session.script(
+      """
+      insert into ridepulse.devices (app, owner_id, token, probe)
+      values ('customer', 'c', 't', '\(push)1');
+      insert into ridepulse.token_outcomes (kind, token_id, unprobed)
+      values ('phone', 1, '\(push)\(number)')
+      """)
+    for view in ["current_devices", "devices"] {
+      #expect(
+        try await session.value("select coalesce(probe::text, '') from ridepulse.\(view)")
+          == (number == 1 ? "" : "\(push)1"), "\(view)")
+      _ = try await outcomes.apply()
+    }
+  }
+
   /// Since when a token is gone, when it was registered, and whether it is gone as a result.
   @Test(arguments: [
     ("now() - interval '1 h'", "now() - interval '2 h'", true),

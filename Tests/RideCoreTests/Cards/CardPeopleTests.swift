@@ -74,6 +74,19 @@ import Testing
     #expect(second.pushes.first?.acceptedReason?.text == "the ride has another customer")
   }
 
+  @Test func `a start for one who takes part no longer is not tried again`() {
+    var stage = stage()
+    stage.emit("driver_assigned")
+    stage.claim { _ in .refused(Refusal(status: 503)) }
+    stage.ride.participants = []
+    stage.wait(10)
+    stage.run()
+    #expect(stage.wire.map(\.push.entry.owner) == ["c"])
+    let rows = stage.ledger.values.filter { $0.owner == "c2" }
+    #expect(rows.map(\.status) == [.suppressed])
+    #expect(rows.map(\.reason) == [.noLongerParticipates(.customer)])
+  }
+
   @Test func `A card's content, attributes and alert are those of its person`() {
     var stage = stage()
     stage.ride.participants = [

@@ -195,6 +195,9 @@ extension CardStage {
     (memo, events, cards, channels) = (after.memo, after.events, after.cards, after.channels)
     phones = after.phones
     due = settlement.isOver ? nil : settlement.nextDue
+    // The ledger has one row for each ID.
+    let ids = settlement.entries.map(\.id)
+    if Set(ids).count < ids.count { doubled += settlement.entries }
     for entry in settlement.entries {
       if let row = ledger[entry.id], row.status == .pending, row.event.at != entry.event.at {
         doubled.append(entry)

@@ -67,6 +67,15 @@ import Testing
     #expect(stage.wire.map(\.event) == ["start"])
   }
 
+  @Test func `is the reason for no start, also of a person without a token`() {
+    var stage = CardStage()
+    stage.topic = "card"
+    stage.optOuts = [OptOut(app: .customer, owner: "c", topic: "card")]
+    stage.state("driver_assigned")
+    stage.run()
+    #expect(stage.reasons == ["suppressed: the owner has turned card off"])
+  }
+
   @Test func `a start that is retried asks again`() {
     var stage = CardStage()
     stage.topic = "card"

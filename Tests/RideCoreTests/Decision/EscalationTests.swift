@@ -196,6 +196,16 @@ import Testing
     #expect(last.entries.first?.reason?.text.contains("call seen") == true)
   }
 
+  @Test func `one that is looked at only when its push is no longer valid has expired`() {
+    var stage = Stage()
+    stage.view.reporters = []
+    stage.decide(at: 0)
+    // It has not waited for a first receipt.
+    let last = stage.decide(at: 15)
+    #expect(last.entries.map(\.status) == [.expired] && last.emits.isEmpty)
+    #expect(stage.verdicts.last == "expired: valid until 2027-01-15T08:00:15Z")
+  }
+
   /// Also one that comes after the limit shows that there will be others.
   @Test(arguments: [6.0, 15.0])
   func `a receipt that an escalation awaits is its owner's`(seconds: Double) throws {

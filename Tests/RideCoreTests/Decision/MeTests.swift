@@ -6,10 +6,11 @@ import Testing
 /// `me`: what concerns one participant, in texts and conditions for this person alone.
 @Suite struct MeTests {
   private static let participants = [
-    Participant(app: .customer, ownerID: "c2", attributes: #"{"pin": "22", "eta": 1800000120}"#),
-    Participant(app: .customer, ownerID: "c3", attributes: #"{"pin": "33", "eta": 1800000180}"#),
     // Another app has its own.
     Participant(app: .driver, ownerID: "c2", attributes: #"{"pin": "99"}"#),
+    Participant(app: .customer, ownerID: "c2", attributes: #"{"pin": "22", "eta": 1800000120}"#),
+    Participant(app: .customer, ownerID: "c3", attributes: #"{"pin": "33", "eta": 1800000180}"#),
+    Participant(app: .driver, ownerID: "c3", attributes: #"{"pin": "98"}"#),
   ]
   private static let phones = ["c", "c2", "c3"].enumerated().map { index, owner in
     Sample.phone(

@@ -189,7 +189,8 @@ import Testing
     let first = decide(Sample.view(ride: ride, phones: phones), by: book([rule]), now: Sample.now)
     let memo = first.settled([.unsent(.refusedStream)], now: Sample.now, jitter: { 1 }).memo
     let due = try #require(memo.waiting.first?.due)
-    if !stays { ride.participants = [] }
+    // In another app the same ID is another person.
+    if !stays { ride.participants = [Participant(app: .driver, ownerID: "c2")] }
     let last = decide(
       Sample.view(ride: ride, events: [], phones: phones, memo: memo), by: book([rule]), now: due)
     #expect(last.pushes.count == (stays ? 1 : 0))

@@ -219,6 +219,40 @@ import Testing
       Self.decided(view, [rule]).reasons == ["suppressed: the owner has turned arrival off"])
   }
 
+  @Test func `quiet hours hold or drop one, by the zone of the person's phone`() throws {
+    var view = Sample.view(phones: [Sample.phone()])
+    view.phones[0].timeZone = "Asia/Tokyo"
+    var rule = Self.rule(expires: 4 * 3600)
+    // 17:00 in Tokyo, 08:00 in UTC.
+    let from = try #require(QuietHours.TimeOfDay(text: "16:00"))
+    let to = try #require(QuietHours.TimeOfDay(text: "18:00"))
+    rule.limits.quiet = QuietHours(from: from, to: to, zone: .phone, then: .hold)
+    let held = Self.decided(view, [rule])
+    #expect(held.pushes.isEmpty)
+    #expect(held.deferred.map(\.wait) == [.quiet(until: Sample.now + .seconds(3600))])
+    rule.limits.quiet?.action = .drop
+    let dropped = Self.decided(view, [rule])
+    #expect(dropped.pushes.isEmpty)
+    #expect(dropped.ended.map(\.reason?.code) == [.engine(.quietHours)])
+    view.phones[0].timeZone = nil
+    #expect(Self.decided(view, [rule]).pushes.count == 1)
+  }
+
+  @Test(arguments: [true, false])
+  func `one for a participant goes again only while they take part`(stays: Bool) {
+    var view = Sample.view(phones: [])
+    view.ride?.customerID = nil
+    view.ride?.participants = [Participant(app: .customer, ownerID: "a")]
+    let first = Self.decided(view, [Self.rule()])
+    view.apply(first.settled([.init(postStatus: 503, retryAfter: nil)], now: Sample.now) { 0 })
+    if !stays { view.ride?.participants = [] }
+    let second = Self.decided(view, [Self.rule()], at: 60)
+    #expect(second.pushes.count == (stays ? 1 : 0))
+    #expect(
+      second.reasons
+        == (stays ? [] : ["suppressed: the person is no customer of the ride any more"]))
+  }
+
   @Test func `one that waits ends if its rule sends something else by now`() {
     var view = Sample.view(phones: [])
     let first = Self.decided(view, [Self.rule()])

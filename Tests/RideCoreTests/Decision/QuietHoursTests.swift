@@ -48,6 +48,8 @@ import TestSupport
     ("Europe/Berlin", "22:00", "02:30", "2026-10-24T21:00:00Z", "2026-10-25T00:30:00Z"),
     ("Europe/Berlin", "22:00", "02:30", "2026-10-25T00:45:00Z", nil),
     ("Europe/Berlin", "22:00", "02:30", "2026-10-25T01:00:00Z", "2026-10-25T01:30:00Z"),
+    // Autumn: it shows 02:00 in the place of the first 03:00.
+    ("Europe/Berlin", "22:00", "03:00", "2026-10-24T21:00:00Z", "2026-10-25T02:00:00Z"),
     // Half an hour back, on Lord Howe.
     ("Australia/Lord_Howe", "22:00", "01:45", "2026-04-04T14:50:00Z", nil),
     // A whole day left out, on Samoa.

@@ -146,6 +146,9 @@ import Testing
       ])
     #expect(
       settlement(.refused(Refusal(status: 410, reason: "Unregistered"))).invalidations.isEmpty)
+    // A word that Apple has not published yet: the status says enough.
+    let unknown = settlement(.refused(Refusal(status: 410, reason: "Removed", timestamp: since)))
+    #expect(unknown.invalidations.map(\.since) == [since])
   }
 
   @Test func `a reason from outside is cut short and holds no NUL`() {

@@ -51,6 +51,13 @@ import Testing
     #expect(try shown("{{ride.pickup_at | \(filter)}}", locale) == expected)
   }
 
+  /// Foundation has no pattern for a locale that names its digits.
+  @Test(arguments: ["en-CZ", "en-CZ-u-nu-latn", "en-JP-u-nu-latn"])
+  func `a clock keeps CLDR's pattern next to digits`(locale: String) {
+    let morning = Timestamp(epochSeconds: 8 * 3600 + 5 * 60)
+    #expect(LocaleFormats.of(locale).time(morning, in: .utc) == "8:05")
+  }
+
   @Test(
     arguments: [
       (0, "now"), (29, "now"), (-29, "now"), (30, "in 1 minute"), (89, "in 1 minute"),
@@ -72,6 +79,8 @@ import Testing
       ("\"12.50\"", "EUR", "de", "12,50 €"), ("0.1", "EUR", "en-GB", "€0.10"),
       ("1234.5", "EUR", "fr", "1 234,50 €"), ("1234.5", "JPY", "ja", "¥1,235"),
       ("2.345", "USD", "en-US", "$2.35"), ("-3", "USD", "en-US", "-$3.00"),
+      // As doubles, these are less than a half.
+      ("1.005", "USD", "en-US", "$1.01"), ("0.285", "USD", "en-US", "$0.29"),
       ("9007199254740993", "USD", "en-US", "$9,007,199,254,740,993.00"),
     ])
   func `R93: amounts`(value: String, code: String, locale: String, expected: String) throws {
@@ -119,6 +128,12 @@ import Testing
     }
     #expect(throws: RenderingError.missing("ride.attributes.none")) {
       try context.text(of: TextTemplate("{{ride.attributes.none | \(filter)}}"))
+    }
+    // A number that other words follow is not read up to them.
+    for words in ["12 EUR", "12,50", "1e3", " 12", ""] {
+      #expect(throws: RenderingError.notANumber("ride.attributes.n", .string(words))) {
+        try Self.context(#"{"n":"\#(words)"}"#).text(of: text)
+      }
     }
   }
 

@@ -23,7 +23,16 @@ import Testing
         "BRAND" : { "shouldTranslate" : false },
         "SHORT" : { "localizations" : {
           "en" : { "stringUnit" : { "value" : "%@ and %@" } },
-          "de" : { "stringUnit" : { "value" : "nur %@" } } } }
+          "de" : { "stringUnit" : { "value" : "nur %@" } } } },
+        "LONG" : { "localizations" : {
+          "de" : { "stringUnit" : { "value" : "%@ und %@" } },
+          "en" : { "stringUnit" : { "value" : "only %@" } } } },
+        "FIRST" : { "localizations" : { "en" : { "variations" : { "plural" : {
+            "one" : { "stringUnit" : { "value" : "%lld seat" } },
+            "other" : { "stringUnit" : { "value" : "seats" } } } } } } },
+        "REST" : { "localizations" : { "en" : { "variations" : { "plural" : {
+            "one" : { "stringUnit" : { "value" : "a seat" } },
+            "other" : { "stringUnit" : { "value" : "%lld seats" } } } } } } }
       },
       "version" : "1.0"
     }
@@ -42,7 +51,7 @@ import Testing
   @Test(
     arguments: [
       ("loc-key: ARRIVED, loc-args: [a, b]", []), ("loc-key: BRAND", []),
-      ("loc-key: SHORT, loc-args: [a, b]", []),
+      ("loc-key: SHORT, loc-args: [a, b]", []), ("loc-key: LONG, loc-args: [a, b]", []),
       ("title-loc-key: 'Plain %@', title-loc-args: [a]", []),
       (
         "loc-key: ARIVED",
@@ -76,6 +85,20 @@ import Testing
         [
           "\"COUNT\" takes %#@seats@ as argument 1 in en; expected %@ in L.xcstrings: the arguments of a "
             + "push are texts"
+        ]
+      ),
+      (
+        "loc-key: FIRST, loc-args: ['1']",
+        [
+          "\"FIRST\" takes %lld as argument 1 in en; expected %@ in L.xcstrings: the arguments of a push "
+            + "are texts"
+        ]
+      ),
+      (
+        "loc-key: REST, loc-args: ['4']",
+        [
+          "\"REST\" takes %lld as argument 1 in en; expected %@ in L.xcstrings: the arguments of a push "
+            + "are texts"
         ]
       ),
       ("loc-key: '{{ride.state}}'", []),

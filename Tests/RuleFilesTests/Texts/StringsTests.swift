@@ -146,6 +146,13 @@ import TestSupport
     #expect(alert == expected.flatMap { JSONValue(json: $0.utf8) })
   }
 
+  @Test func `R93: strings/default.yaml has the texts of defaults.locale, too`() {
+    let file =
+      "defaults: { locale: en }\n" + ruleFile(changing: "name: bye\nalert: { sound: default }")
+    #expect(problems(file, [("default", "bye: { title: Bye }")]) == [])
+    #expect(problems(file, [("de", "bye: { title: Bis bald }")]).count == 1)
+  }
+
   @Test(arguments: GoldenCase.all(in: "strings.txt"))
   func `R93: mistakes in rules and strings`(row: GoldenCase) {
     #expect(Self.messages(of: row) == row.expected)

@@ -79,5 +79,11 @@ import Testing
         "defaults: { locale: en }\n" + ruleFile(changing: "alert: { title: { de: a, default: b } }")
       )
         == [])
+    // Its text for all others is in the language of the service.
+    #expect(
+      try warnings(
+        "defaults: { locale: en }\n"
+          + ruleFile(changing: "alert: { title: { de: a, default: b }, body: { de: a, en: b } }"))
+        == [])
   }
 }
