@@ -167,6 +167,25 @@ import Testing
     #expect(stage.wire.last?.event == "end" && stage.gone.map(\.kind) == [.channel])
   }
 
+  @Test func `the longest lost-after counts from the last event, not from the channel's opening`() {
+    var stage = open()
+    let longest = LiveActivity.ageLimit
+    #expect(longest == .seconds(7 * 3600 + 45 * 60))
+    stage.life.lostAfter = longest
+    stage.state("requested")
+    stage.run(for: longest - .seconds(1))
+    // A ride that goes on keeps its channel for longer than that.
+    for _ in 0..<3 {
+      stage.emit("eta_changed")
+      stage.run(for: longest - .seconds(1))
+      #expect(stage.wire.last?.event == "update" && stage.gone.isEmpty)
+    }
+    #expect(stage.now - CardStage.start > .seconds(24 * 3600))
+    stage.run(for: .seconds(2))
+    #expect(stage.wire.last?.event == "end" && stage.gone.map(\.kind) == [.channel])
+    #expect(stage.reasons.contains("accepted: the ride had no event for 7h45m"))
+  }
+
   @Test(arguments: ["card_registered", "ride_updated"])
   func `R73: a ride whose channel is over gets another one with its next news`(event: String) {
     var stage = stage()
