@@ -79,4 +79,50 @@ import Testing
     #expect(try await session.value("select ridepulse.unpark('r')") == "t")
     #expect(try await claim(by: first).view.isTakenOver)
   }
+
+  @Test
+  func `what a lost node sent stays in doubt if other events take its place in the next claim`()
+    async throws
+  {
+    var alert = Alert()
+    alert.title = LocalizedText(TextTemplate(literal: "Your driver is here"))
+    let rule = Rule(
+      name: "arrived", app: .customer, when: .on(["e"]), what: .alert(alert, priority: .immediate),
+      expires: .after(.seconds(60)), source: "test")
+    let configuration = EngineConfiguration(
+      rules: RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [rule]),
+      bundleIDs: [.customer: "com.example.customer"])
+    try await session.script(
+      """
+      update ridepulse.rides set customer_id = 'c' where id = 'r';
+      delete from ridepulse.events;
+      select setval(pg_get_serial_sequence('ridepulse.events', 'id'), 100);
+      select ridepulse.register_device('customer', 'c', repeat('c1', 32));
+      """)
+    try await session.script("select ridepulse.emit('e', 'r') from generate_series(1, 1000)")
+    let lost = try await claim(by: first).view
+    #expect(lost.events.count == 1000 && !lost.hasMoreEvents)
+    // As if they had been inserted before those, and had committed only now.
+    try await session.script(
+      """
+      insert into ridepulse.events (id, ride_id, event, data) overriding system value
+      select n, 'r', 'e', '{}' from generate_series(1, 3) n
+      """)
+    try await endLease()
+    #expect(try await second.claim(limit: 10, asleep: false).hasLostClaims)
+    var claimed = try #require(try await second.claimLost().rides.first)
+    var statuses: [LedgerEntry.Status] = []
+    for events in [1000, 3] {
+      #expect(claimed.view.events.count == events)
+      let late = (lost.events.last?.at ?? Timestamp(microseconds: 0)) + .seconds(3600)
+      let decision = decide(claimed.view, by: configuration, now: late)
+      let settlement = decision.settled([], now: late, jitter: { 0 })
+      statuses += settlement.entries.map(\.status)
+      _ = try await second.settle([
+        ClaimedSettlement(claim: claimed.claim, settlement: settlement)
+      ])
+      if events == 1000 { claimed = try await claim(by: second) }
+    }
+    #expect(statuses.count == 1003 && statuses.allSatisfy { $0 == .uncertain })
+  }
 }

@@ -165,8 +165,23 @@ struct Decider: ~Copyable {
       // A holder that lost a later part had the same events in it, and with the same rules the same
       // phones.
       decision.settlement.memo.part?.isTakenOver =
-        open == nil ? (decision.view.isTakenOver ? true : nil) : open?.isTakenOver
+        open == nil ? (decision.view.mayHaveBeenSent ? true : nil) : open?.isTakenOver
     }
+    rememberTakeover()
+  }
+
+  /// Remembers a takeover until no event is left that the previous holder may have read.
+  ///
+  /// Every holder reads the first events of the ride by ID. One that commits after an event with a
+  /// higher ID takes its place in the next read.
+  private mutating func rememberTakeover() {
+    // A holder that lost a later part had the events of the pass.
+    let isTakenOver =
+      isFirstPart ? decision.view.mayHaveBeenSent : decision.view.memo.isTakenOver
+    let isAnyLeft =
+      decision.view.hasMoreEvents || decision.view.events.count > events.count
+      || !isFirstPart && decision.settlement.memo.part != nil
+    decision.settlement.memo.isTakenOver = isTakenOver && isAnyLeft
   }
 
   /// Returns the slots at which rules fire now, and closes the slots that were passed over.

@@ -29,6 +29,9 @@ package struct Memo: Hashable, Sendable {
 
   /// The rest of a pass that was split into parts.
   package var part: OpenPart?
+  /// Whether the ride was taken over with more events than one claim reads: its previous holder may
+  /// have read some of those that are left.
+  package var isTakenOver = false
 
   package init() {}
 
@@ -36,7 +39,7 @@ package struct Memo: Hashable, Sendable {
   package var isEmpty: Bool {
     waiting.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && unrepeatable.isEmpty
       && part == nil && conditions.isEmpty && fired.isEmpty && emitTally == nil
-      && awaitedStarts.isEmpty && runs.isEmpty && traces.isEmpty
+      && awaitedStarts.isEmpty && runs.isEmpty && traces.isEmpty && !isTakenOver
   }
 }
 

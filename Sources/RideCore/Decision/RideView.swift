@@ -82,7 +82,9 @@ package struct OptOut: Hashable, Sendable {
 
 extension RideView {
   /// Whether a previous holder may have sent what a decision sends or closes.
-  var mayHaveBeenSent: Bool { isTakenOver || memo.part?.isTakenOver == true }
+  var mayHaveBeenSent: Bool {
+    isTakenOver || memo.isTakenOver || memo.part?.isTakenOver == true
+  }
 
   /// The state by which clock rules fire; nil without one, and if the ride's row is not up to date.
   var clockState: String? { ride?.isUnread == true ? nil : ride?.state }

@@ -40,6 +40,10 @@ extension Memo: StoredValue {
     slots = stored?.slots ?? [:]
     try fields.parts("unrepeatable", &unrepeatable)
     try fields.field("part", &part)
+    // Hardly any ride is.
+    var isTakenOver = self.isTakenOver ? true : nil
+    try fields.field("isTakenOver", &isTakenOver)
+    self.isTakenOver = isTakenOver ?? false
     try fields.parts("conditions", &conditions)
     try fields.parts("fired", &fired)
     try fields.parts("awaitedStarts", &awaitedStarts)
