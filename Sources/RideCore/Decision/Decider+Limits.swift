@@ -28,6 +28,8 @@ extension Decider {
           "\(hours) end at \(CivilTime.iso(end)), valid until \(CivilTime.iso(push.validUntil))",
           times: end, push.validUntil))
     case .hold:
+      var push = push
+      if quiet.end(at: entry.event.firing, in: clock.zone) != end { doubtBeforeHold(of: &push) }
       wait(
         push, .quiet(until: end),
         LedgerReason(

@@ -91,6 +91,12 @@ extension Decider {
     return collapseIndex
   }
 
+  /// Marks a push that is held on purpose from now on as possibly sent by the ride's previous holder,
+  /// before what holds it began.
+  func doubtBeforeHold(of push: inout PlannedPush) {
+    if decision.view.mayHaveBeenSent, !push.mustNotRepeat { push.entry.doubtPreviousHolder() }
+  }
+
   /// Marks each push to a recipient that is sent or waits as possibly sent by the ride's previous
   /// holder.
   mutating func doubt() {

@@ -18,6 +18,8 @@ extension Decider {
     if push.entry.isOfSlot, push.request.headers.expiration == .neverStore {
       return block(push.entry, .paused(pause))
     }
+    var push = push
+    if push.entry.event.firing < pause.since { doubtBeforeHold(of: &push) }
     wait(
       push.entry, .paused(until: pause.nextLook(at: now, before: push.validUntil)),
       .paused(pause), image: push.image)
