@@ -1,6 +1,6 @@
-import PostgresStore
 import Testing
 
+@testable import PostgresStore
 @testable import RidePulse
 
 @Suite struct HolderWatchTests {
