@@ -1,4 +1,5 @@
 import Base
+import TestSupport
 import Testing
 
 @testable import PostgresStore
@@ -6,12 +7,14 @@ import Testing
 
 /// A claim reports whether the previous holder lost the ride only by the end of its lease.
 @Suite(.timeLimit(.minutes(60))) struct TakeoverTests {
+  private let url: String
   private let session: PostgresSession
   private let first: PostgresRideStore
   private let second: PostgresRideStore
 
   init() async throws {
-    let session = try PostgresSession(conninfo: try await migratedDatabase())
+    let url = try await migratedDatabase()
+    let session = try PostgresSession(conninfo: url)
     let rules = RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [])
     func store(_ digit: String) -> PostgresRideStore {
       PostgresRideStore(
@@ -19,7 +22,7 @@ import Testing
         rules: rules, lease: .seconds(600), claims: session, settlements: session,
         log: Log { _, _, _ in })
     }
-    (self.session, first, second) = (session, store("1"), store("2"))
+    (self.url, self.session, first, second) = (url, session, store("1"), store("2"))
     try await session.script("insert into ridepulse.rides (id, state) values ('r', 'e')")
   }
 
@@ -68,6 +71,27 @@ import Testing
     try await first.release([claimed])
     let rows = try await session.value("select count(*) from ridepulse.agenda where node is null")
     #expect(rows == (known == nil ? "0" : "1"))
+  }
+
+  @Test func `a release finds a row that moves while it waits for its lock`() async throws {
+    let claimed = try await claim(by: first).claim
+    try await session.script("update ridepulse.agenda set memo = '{}'")
+    let writer = try PostgresSession(conninfo: url, applicationName: "writer")
+    async let moved: Void = writer.script(
+      "begin; update ridepulse.agenda set due_at = now(); select pg_sleep(1); commit")
+    try await wait(until: "the row is locked") {
+      try await session.value(
+        """
+        select count(*) > 0 from pg_stat_activity
+        where application_name = 'writer' and datname = current_database()
+          and wait_event = 'PgSleep'
+        """) == "t"
+    }
+    try await first.release([claimed])
+    try await moved
+    let rows = try await session.value("select count(*) from ridepulse.agenda where node is null")
+    #expect(rows == "1")
+    await writer.close()
   }
 
   @Test func `a parked ride may have been sent, and its old claim ends`() async throws {

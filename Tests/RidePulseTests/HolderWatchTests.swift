@@ -6,9 +6,9 @@ import Testing
 @Suite struct HolderWatchTests {
   private let start = ContinuousClock.now
 
-  private func holder(_ xid: String?, pid: Int32 = 71, age: Duration? = nil) -> BlockingBackend {
+  private func holder(_ xid: String?, age: Duration? = nil) -> BlockingBackend {
     BlockingBackend(
-      kind: .session, processID: pid, name: "a report", age: age, transactions: 5, xid: xid)
+      kind: .session, processID: 71, name: "a report", age: age, transactions: 5, xid: xid)
   }
 
   @Test func `a holder that hides its age is as old as it has been seen`() {
@@ -20,8 +20,8 @@ import Testing
     #expect(watch.age(of: holder("7"), at: start + .seconds(3830)) == .zero)
   }
 
-  @Test func `another transaction, and one of another session, begin anew`() {
-    for next in [holder("8"), holder("7", pid: 72), holder(nil)] {
+  @Test func `another transaction begins anew, also one without an ID`() {
+    for next in [holder("8"), holder(nil)] {
       var watch = HolderWatch()
       _ = watch.age(of: holder("7"), at: start + .seconds(100))
       #expect(watch.age(of: next, at: start + .seconds(200)) == .zero)

@@ -260,7 +260,7 @@ INCIDENTS = [
     Incident("topic", "APNs refuses an app's topic", refuse_topic, r"DeviceTokenNotForTopic|topic",
              "TopicRefused|LanePaused",
              fix_it=lambda world: world.apns.post("faults", []),
-             # With the name of an app that has none, which lanes paused in time see to, it is an error.
+             # The lane may pause before any phone is in quarantine; `unquarantine customer` fails then.
              runbook="unquarantine --all"),
     Incident("gone", "APNs reports 140 of 200 phones as gone", report_gone,
              r"lost phones|were disabled|reported as gone", "Lost|Gone", fix_it=register_again),

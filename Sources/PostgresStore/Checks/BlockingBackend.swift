@@ -19,7 +19,7 @@ package struct BlockingBackend: Hashable, Sendable {
   package var age: Duration?
   /// The number of transactions begun since.
   package var transactions: Int64
-  /// Its transaction ID, or the oldest one that it may see: the same while it prevents the removal.
+  /// The oldest transaction ID that it needs: the same while it prevents the removal.
   package var xid: String?
 }
 
@@ -31,17 +31,21 @@ extension BlockingBackend {
       from (
         select 'session' as kind, pid, application_name as name, xact_start as since,
           greatest(age(backend_xmin), age(backend_xid)) as transactions,
-          coalesce(backend_xid, backend_xmin)::text as xid
+          case when age(backend_xid) >= coalesce(age(backend_xmin), 0) then backend_xid
+            else backend_xmin end::text as xid,
+          age(backend_xid) >= coalesce(age(backend_xmin), 0) as is_own
         from pg_stat_activity
         where (datname = current_database() or datname is null) and pid <> pg_backend_pid()
         union all
-        select 'prepared', null, gid, prepared, age(transaction), transaction::text
+        select 'prepared', null, gid, prepared, age(transaction), transaction::text, true
         from pg_prepared_xacts where database = current_database()
         union all
-        select 'slot', active_pid, slot_name, null, age(xmin), xmin::text from pg_replication_slots
+        select 'slot', active_pid, slot_name, null, age(xmin), xmin::text, false
+        from pg_replication_slots
       ) holders
       where transactions is not null
-      order by transactions desc, since limit 1
+      -- While a transaction writes, every new snapshot needs its ID as well.
+      order by transactions desc, is_own desc nulls last, since limit 1
       """)
 
   /// Returns the oldest holder; nil if there is none. This session itself is not counted.

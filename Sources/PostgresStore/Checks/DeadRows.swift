@@ -17,7 +17,7 @@ package struct DeadRows: Hashable, Sendable {
 extension DeadRows {
   /// Autovacuum looks at each table once a minute.
   private static let longAge: Duration = .seconds(5 * 60)
-  /// As many are left where autovacuum runs and something prevents their removal.
+  /// So many are too many even just after a vacuum: something prevents their removal.
   private static let many: Int64 = 1_000_000
 
   /// Whether they outnumber the other rows, and vacuum did not come or did not help.

@@ -143,29 +143,32 @@ enum LeaseStatements {
   static let immediate = Statement(name: "check_immediate", sql: "set constraints all immediate")
   static let rollback = Statement(name: "check_rollback", sql: "rollback")
 
-  /// Releases `takenClaims` unchanged.
+  /// Releases `takenClaims` unchanged; their rides are due again at once.
   ///
   /// A ride is taken over if its previous holder lost it only by the end of the lease; the next
-  /// holder must find that in the row, too. The rides are due again at once, but for those of which
-  /// nothing is known: a claim may put a ride on the agenda for an event that another node has just
-  /// settled. Their rows go, since nothing would make them due.
+  /// holder must find that in the row, too. An empty row goes: a claim may have made it for an event
+  /// that another node had just settled, and then nothing would make it due. An event that is still
+  /// there makes the next claim put the ride on the agenda again.
   static let release = Statement(
     name: "release",
     sql: """
-      with given as (
-        select a.ctid as place, r.is_taken_over, not r.is_taken_over and a.memo is null
-          and a.due_at is null and a.unread = 0 as is_empty
-        from ridepulse.agenda a, \(takenClaims.table("r"))
-        where a.ride_id = any (\(takenClaims.keys)) and a.ride_id = r.ride_id and a.fence = r.fence
-          and a.node = r.node
-        for update of a
-      ), emptied as (
-        delete from ridepulse.agenda a using given where a.ctid = given.place and given.is_empty
+      with emptied as (
+        delete from ridepulse.agenda a using \(takenClaims.table("r"))
+        where \(isTaken) and \(isEmpty)
       )
       update ridepulse.agenda a set leased_until = '-infinity',
-        node = case when given.is_taken_over then a.node end
-      from given where a.ctid = given.place and not given.is_empty
+        node = case when r.is_taken_over then a.node end
+      from \(takenClaims.table("r"))
+      where \(isTaken) and not (\(isEmpty))
       """)
+
+  private static let isTaken = """
+    a.ride_id = any (\(takenClaims.keys)) and a.ride_id = r.ride_id and a.fence = r.fence
+          and a.node = r.node
+    """
+
+  private static let isEmpty =
+    "not r.is_taken_over and a.memo is null and a.due_at is null and a.unread = 0"
 
   /// Records whether node $1 reaches APNs, $2, and returns whether another live node reaches it, and
   /// whether another has lost it.

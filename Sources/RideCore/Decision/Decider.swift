@@ -172,8 +172,8 @@ struct Decider: ~Copyable {
 
   /// Remembers a takeover until no event is left that the previous holder may have read.
   ///
-  /// Every holder reads the first events of the ride by ID. One that commits after an event with a
-  /// higher ID takes its place in the next read.
+  /// Every holder reads the first events of the ride by ID. An event that commits late, with a lower
+  /// ID, pushes a later one out of the next read.
   private mutating func rememberTakeover() {
     // A holder that lost a later part had the events of the pass.
     let isTakenOver =

@@ -44,7 +44,7 @@ enum DeadRowsCheck {
     return .warning(
       name,
       "\(table) has \(counted(Int(rows.dead), "dead row")), \(rows.live) others, and \(vacuumed): "
-        + "autovacuum is off or too slow; claims slow down with that",
+        + "autovacuum is off, too slow, or can't remove them; claims slow down with that",
       "as the schema's owner: psql -c 'vacuum (verbose) \(table)'; it prints how many can't be removed yet"
     )
   }

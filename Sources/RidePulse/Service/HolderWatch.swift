@@ -3,7 +3,7 @@ import PostgresStore
 /// Measures how long dead rows have been held back, also by what hides its age: another role's
 /// session from a role that is no member of pg_read_all_stats, and a slot.
 struct HolderWatch {
-  private var first: (holder: BlockingBackend, at: ContinuousClock.Instant)?
+  private var first: (xid: String?, at: ContinuousClock.Instant)?
 
   /// Returns how long the holder has been there at least.
   mutating func age(of holder: BlockingBackend?, at now: ContinuousClock.Instant) -> Duration {
@@ -11,15 +11,8 @@ struct HolderWatch {
       first = nil
       return .zero
     }
-    let known = first.flatMap { $0.holder.isSame(as: holder) ? $0.at : nil } ?? now
-    first = (holder, known)
+    let known = first.flatMap { $0.xid != nil && $0.xid == holder.xid ? $0.at : nil } ?? now
+    first = (holder.xid, known)
     return max(holder.age ?? .zero, now - known)
-  }
-}
-
-extension BlockingBackend {
-  fileprivate func isSame(as other: BlockingBackend) -> Bool {
-    xid != nil && (kind, processID, name) == (other.kind, other.processID, other.name)
-      && xid == other.xid
   }
 }

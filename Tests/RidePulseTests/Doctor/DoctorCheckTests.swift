@@ -132,7 +132,7 @@ import Testing
     ),
     (
       database { $0.deadRows = .known(dead(5000)) }, "dead rows", .warning,
-      "ridepulse.agenda has 5000 dead rows, 500 others, and was never vacuumed: autovacuum is off"
+      "ridepulse.agenda has 5000 dead rows, 500 others, and was never vacuumed: autovacuum is off, "
     ),
     (
       database { $0.deadRows = .known(dead(5000, vacuumed: .seconds(299))) }, "dead rows", .ok,
