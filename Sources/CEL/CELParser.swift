@@ -101,31 +101,23 @@ struct CELParser {
     return left
   }
 
-  private mutating func unary() throws(CELProblem) -> CELNode {
-    if kind == .sign("!") { return try signed("!", .not) }
-    if kind == .sign("-") { return try signed("-", .negate) }
-    return try member()
-  }
+  private static let signs: [String: CELFunction] = ["!": .not, "-": .negate]
 
-  /// The operand behind a sign that is given once or several times.
-  private mutating func signed(
-    _ sign: String, _ function: CELFunction
-  ) throws(CELProblem) -> CELNode {
+  private mutating func unary() throws(CELProblem) -> CELNode {
+    guard case .sign(let sign) = kind, let function = Self.signs[sign] else { return try member() }
     var offsets: [Int] = []
     while kind == .sign(sign) {
       offsets.append(self.start)
       tokens.advance()
     }
     // The smallest integer has no positive counterpart: the sign belongs to the number.
-    if sign == "-", let literal = negative() {
+    if function == .negate, let literal = negative() {
       let offset = offsets.removeLast()
       tokens.advance()
       let number = try node(.literal(literal), from: offset)
-      let operand = try member(after: number)
-      return try repeated(function, offsets, operand)
+      return try repeated(function, offsets, try member(after: number))
     }
-    let operand = try member()
-    return try repeated(function, offsets, operand)
+    return try repeated(function, offsets, try member())
   }
 
   private func negative() -> CELValue? {
