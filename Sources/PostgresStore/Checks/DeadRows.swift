@@ -5,13 +5,6 @@ package struct DeadRows: Hashable, Sendable {
   package var live: Int64
   /// How long ago it was vacuumed; nil if it never was.
   package var vacuumAge: Duration?
-
-  package init(table: String, dead: Int64, live: Int64, vacuumAge: Duration?) {
-    self.table = table
-    self.dead = dead
-    self.live = live
-    self.vacuumAge = vacuumAge
-  }
 }
 
 extension DeadRows {

@@ -24,7 +24,7 @@ enum EachCell {
         absence = nothing
       } catch {
         let text = MissingGrant.text(error, of: context.arguments.form)
-        Terminal.printError(context.log.lastLine("cell \(cell.name ?? ""): \(text)"))
+        Terminal.printError(context.log.lastLine(cell.line(text)))
         statuses.append(.failed)
       }
     }

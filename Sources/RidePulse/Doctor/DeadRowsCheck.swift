@@ -26,8 +26,8 @@ enum DeadRowsCheck {
     }
   }
 
-  /// Whether it has been there for long. The age of another role's transaction is hidden from a role
-  /// that is no member of pg_read_all_stats: then the rows that stay show it.
+  /// Whether it has been there for long. Without the rights of pg_read_all_stats the age of another
+  /// role's transaction is hidden: then the rows that stay show it.
   private static func isLong(_ holder: BlockingBackend, _ rows: DeadRows?) -> Bool {
     holder.age.map { $0 >= longAge } ?? (rows != nil || holder.transactions >= manyTransactions)
   }

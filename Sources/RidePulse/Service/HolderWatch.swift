@@ -1,7 +1,7 @@
 import PostgresStore
 
-/// Measures how long dead rows have been held back, also by what hides its age: another role's
-/// session from a role that is no member of pg_read_all_stats, and a slot.
+/// Measures how long dead rows have been held back, also where the time is not known: of another
+/// role's session without the rights of pg_read_all_stats, and of a slot.
 struct HolderWatch {
   private var first: (xid: String?, at: ContinuousClock.Instant)?
 

@@ -116,7 +116,7 @@ extension ServiceMetrics {
         gauges.oldestOutcome),
       one(
         "ridepulse_oldest_transaction_age_seconds",
-        "How long the oldest transaction has kept Postgres from removing dead rows; as seen by this process, if its role is no member of pg_read_all_stats.",
+        "How long the oldest transaction has kept Postgres from removing dead rows; counted from when this process first saw it, unless its role may read the time (pg_read_all_stats).",
         holderAge),
     ]
   }

@@ -22,8 +22,8 @@ final class Services: Sendable {
       do {
         all.append(try make(cell, shared))
       } catch {
-        guard let name = cell.name else { throw error }
-        throw CommandFailure("cell \(name): \(error)")
+        if cell.name == nil { throw error }
+        throw CommandFailure(cell.line("\(error)"))
       }
     }
     self.all = all
